@@ -22,12 +22,11 @@ use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 
 use anyhow::Result;
-use candle_core::{DType, Device::Cpu, Tensor};
+use candle_core::{Device::Cpu, Tensor};
 use clap::Parser;
 use softalign::attention::{Kernel, KernelShape, Pooled, pool};
-use softalign::parameters::{Gradients, Init, ParameterSpec, Parameters};
 use softalign::random::SeededRng;
-use softalign::training::Optimizer;
+use softalign::training::learn_kernel_width;
 
 const KERNELS: [KernelShape; 4] =
     [KernelShape::Gaussian, KernelShape::Boxcar, KernelShape::Epanechnikov, KernelShape::Constant];
@@ -104,7 +103,7 @@ impl Points {
     fn fit(&self, shape: KernelShape, steps: usize) -> Result<String> {
         let with = |width: f32| self.regress(&Kernel { shape, inverse_width: Tensor::new(&[1.0 / width], &Cpu)? });
         let by_width = WIDTHS.iter().map(|&width| Ok(with(width)?.0)).collect::<Result<Vec<_>>>()?;
-        let width = self.learn_width(shape, steps)?;
+        let width = learn_kernel_width(shape, &self.x, &self.y, steps)?;
         let (learned, weights) = with(width)?;
         let name = format!("{shape:?}");
         let errors: String = by_width.iter().map(|curve| format!("{:7.3}", error(curve))).collect();
@@ -121,29 +120,6 @@ impl Points {
         let [keys, values] = [&self.x, &self.y].map(|line| Tensor::from_slice(line, (1, POINTS, 1), &Cpu));
         let Pooled { values, weights } = pool(score, &queries, &keys?, &values?, None)?;
         Ok((values.flatten_all()?.to_vec1()?, weights.squeeze(0)?.to_vec2()?))
-    }
-
-    fn learn_width(&self, shape: KernelShape, steps: usize) -> Result<f32> {
-        let mut spec = ParameterSpec::default();
-        spec.add("inverse_width", &[1], Init::Constant(1.0));
-        let parameters = Parameters::initialize(&spec, 0, &Cpu)?.with_grad()?;
-        let score = Kernel { shape, inverse_width: parameters.get("inverse_width")? };
-        let mut optimizer = Optimizer::new(&parameters, f64::INFINITY, None)?;
-        for _ in 0..steps {
-            let gradients = Gradients::from_loss(&self.leave_one_out(&score)?, &parameters)?;
-            optimizer.step(&parameters, &gradients, 0.1)?;
-        }
-        Ok(1.0 / score.inverse_width.to_vec1::<f32>()?[0].abs())
-    }
-
-    /// Mean squared error of each point predicted from all others; row j of the batch masks point j.
-    fn leave_one_out(&self, score: &Kernel) -> Result<Tensor> {
-        let each = |line: &[f32]| Tensor::from_slice(line, (POINTS, 1, 1), &Cpu);
-        let (x, y) = (each(&self.x)?, each(&self.y)?);
-        let all = |each: &Tensor| each.reshape((1, POINTS, 1))?.broadcast_as((POINTS, POINTS, 1));
-        let others = (1.0 - Tensor::eye(POINTS, DType::F32, &Cpu)?)?;
-        let pooled = pool(score, &x, &all(&x)?, &all(&y)?, Some(&others))?;
-        Ok((pooled.values - y)?.sqr()?.mean_all()?)
     }
 
     /// Draws curves, points and the noiseless curve.

@@ -82,6 +82,11 @@ pub(crate) fn usage<T>(message: impl Into<String>) -> anyhow::Result<T> {
     Err(UsageError(message.into()).into())
 }
 
+/// Fails with an error of the class [`ErrorKind::NotFound`].
+pub(crate) fn not_found<T>(message: impl Into<String>) -> anyhow::Result<T> {
+    Err(std::io::Error::new(IoErrorKind::NotFound, message.into()).into())
+}
+
 #[cfg(test)]
 mod tests {
     use anyhow::Context;
@@ -94,6 +99,7 @@ mod tests {
         assert_eq!(kind(UsageError("--beam must be at least 1".to_owned()).into()), ErrorKind::Argument);
         let missing = std::fs::read("/nowhere/at/all").context("/nowhere/at/all: cannot read this file");
         assert_eq!(kind(missing.unwrap_err()), ErrorKind::NotFound);
+        assert_eq!(kind(not_found::<()>("/nowhere: no model here").unwrap_err()), ErrorKind::NotFound);
         assert_eq!(kind(std::io::Error::from(IoErrorKind::BrokenPipe).into()), ErrorKind::Io);
         assert_eq!(kind(anyhow::anyhow!("damaged")), ErrorKind::Other);
     }

@@ -19,6 +19,7 @@ use super::safetensors_io::Header;
 use super::tfevents::{EventFile, event_files};
 use super::{Config, aligner, lexicon};
 use crate::aligner::WordAligner;
+use crate::error::not_found;
 use crate::model::UnitLexicon;
 use crate::parameters::Parameters;
 use crate::text::{ProtectedTokens, Units, Vocabulary};
@@ -242,7 +243,9 @@ impl ModelDir {
     /// # Errors
     /// The file is missing or damaged.
     pub fn load_aligner_alone(&self) -> Result<WordAligner> {
-        ensure!(self.has(ALIGNER), "{}: no statistical aligner here ({ALIGNER} is missing)", self.path.display());
+        if !self.has(ALIGNER) {
+            return not_found(format!("{}: no statistical aligner here ({ALIGNER} is missing)", self.path.display()));
+        }
         Ok(self.read_aligner()?.0)
     }
 
@@ -291,7 +294,7 @@ impl ModelDir {
         let path = self.path.join(CONFIG);
         if !path.exists() {
             let hint = "train one with softalign train --train PAIRS.tsv --out DIR, or name another with --model DIR";
-            bail!("{}: no model here ({CONFIG} is missing); {hint}", self.path.display());
+            return not_found(format!("{}: no model here ({CONFIG} is missing); {hint}", self.path.display()));
         }
         let config = Config::parse(&self.read_text(CONFIG)?).with_context(|| path.display().to_string())?;
         config.architecture.check().map_err(|reason| anyhow!("{}: {reason}", path.display()))?;

@@ -30,7 +30,7 @@ impl FigureArgs {
     /// Returns the style of figures.
     pub fn style(&self) -> SvgStyle {
         let size = self.font_size.map(SvgSize::FontSize).or(self.width.map(SvgSize::Width));
-        SvgStyle { view: self.view, numbers: self.numbers, size }
+        SvgStyle { view: self.view, numbers: self.numbers, size, for_page: false }
     }
 }
 

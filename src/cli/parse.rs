@@ -46,9 +46,9 @@ impl Cli {
         Self::command()
     }
 
-    /// Parses the arguments of this process. Prints errors and help, and exits.
-    pub fn parse_or_exit() -> Self {
-        Self::parse_args(std::env::args_os().collect()).unwrap_or_else(|error| exit(&error))
+    /// Parses a command line, program name first. Prints errors and help, and exits.
+    pub fn parse_or_exit(arguments: Vec<OsString>) -> Self {
+        Self::parse_args(arguments).unwrap_or_else(|error| exit(&error))
     }
 
     fn parse_args(arguments: Vec<OsString>) -> Result<Self, Error> {

@@ -27,7 +27,7 @@ mod translation_setup;
 mod translation_writer;
 mod unreadable;
 
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 use anyhow::{Context, Result};
 use candle_core::Device;
@@ -38,8 +38,25 @@ use crate::error::UsageError;
 use console::Console;
 use signals::Interrupted;
 
-/// Runs a command and returns its exit code: 0 success, 1 failure, 2 usage error, 128 + signal if stopped by a signal.
-pub fn run(cli: &Cli) -> ExitCode {
+/// Runs the command of these arguments, the first of which is the program's name, and returns its exit code: 0 success, 1
+/// failure, 2 usage error, 128 + signal if stopped by a signal. Exits where arguments are wrong or ask for help.
+///
+/// # Safety
+/// No other thread may run yet, since the environment is changed.
+pub unsafe fn start(arguments: Vec<OsString>) -> u8 {
+    let cli = Cli::parse_or_exit(arguments);
+    let threads =
+        cli.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from);
+    // SAFETY: no other thread reads the environment meanwhile. Candle asks this variable at every product; without it, it
+    // would read /proc/cpuinfo each time.
+    unsafe { std::env::set_var("RAYON_NUM_THREADS", threads.to_string()) };
+    // SAFETY: as above. Where RUST_BACKTRACE is set, candle would put a backtrace into its errors, which are for users.
+    unsafe { std::env::set_var("RUST_LIB_BACKTRACE", "0") };
+    run(&cli)
+}
+
+/// Runs a command and returns its exit code.
+fn run(cli: &Cli) -> u8 {
     match cli.color {
         Color::Auto => ColorChoice::Auto,
         Color::Always => ColorChoice::Always,
@@ -47,16 +64,16 @@ pub fn run(cli: &Cli) -> ExitCode {
     }
     .write_global();
     let console = Console::new(cli.quiet);
-    let Err(error) = start_threads().and_then(|()| dispatch(cli, &console)) else { return ExitCode::SUCCESS };
+    let Err(error) = start_threads().and_then(|()| dispatch(cli, &console)) else { return 0 };
     if is_broken_pipe(&error) {
         // A closed pipe, as in `softalign … | head`, is no failure.
-        return ExitCode::SUCCESS;
+        return 0;
     }
     if let Some(stopped) = error.downcast_ref::<Interrupted>() {
-        return ExitCode::from(stopped.exit_code());
+        return stopped.exit_code();
     }
     console.error(&error);
-    ExitCode::from(if error.downcast_ref::<UsageError>().is_some() { 2 } else { 1 })
+    if error.downcast_ref::<UsageError>().is_some() { 2 } else { 1 }
 }
 
 /// Starts the thread pool here, because a failure at its first use would be a panic.

@@ -224,16 +224,22 @@ impl TrainingSources {
         Ok(Self { training, validation, guide, attention_pairs: None, on_error }.with_shared_layout())
     }
 
-    /// Returns pairs in memory as sources. Without validation pairs, training pairs are held out.
-    pub fn in_memory(training: &[Pair], validation: Option<&[Pair]>) -> Self {
+    /// Returns these sources. Without validation pairs, training pairs are held out.
+    pub fn new(training: PairFiles, validation: Option<PairFiles>) -> Self {
         let source = CorpusSource { weight: 1.0, tag: None };
         Self {
-            training: vec![TrainingFiles { files: PairFiles::in_memory(training), source }],
-            validation: validation.map(PairFiles::in_memory).into_iter().collect(),
+            training: vec![TrainingFiles { files: training, source }],
+            validation: validation.into_iter().collect(),
             guide: None,
             attention_pairs: None,
             on_error: OnError::Fail,
         }
+        .with_shared_layout()
+    }
+
+    /// Returns pairs in memory as sources. Without validation pairs, training pairs are held out.
+    pub fn in_memory(training: &[Pair], validation: Option<&[Pair]>) -> Self {
+        Self::new(PairFiles::in_memory(training), validation.map(PairFiles::in_memory))
     }
 
     /// Returns the format of the training files.

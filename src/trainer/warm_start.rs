@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use candle_core::Device;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::checkpoint::{BaseModel, Checkpoint, Config, DirState, ModelDir, VocabOverlap};
-use crate::error::usage;
+use crate::error::{not_found, usage};
 use crate::model::{Architecture, UnitLexicon};
 use crate::parameters::Parameters;
 use crate::text::Vocabulary;
@@ -92,7 +92,7 @@ impl WarmStart {
         }
         let model_dir = ModelDir::new(&path);
         if model_dir.dir_state() == DirState::Nothing {
-            bail!("{name}: no model here for --init-from (model.safetensors is missing)");
+            return not_found(format!("{name}: no model here for --init-from (model.safetensors is missing)"));
         }
         let (checkpoint, parameters) = model_dir.load_model(device)?;
         let lexicon = model_dir.load_lexicon(&checkpoint)?;

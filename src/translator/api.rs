@@ -8,7 +8,8 @@ use std::sync::Arc;
 use candle_core::Device;
 
 use super::{
-    DecodeOptions, ForcedScore, LinkedPair, Linker, MarkupOptions, Sentence, Translation, Translator, learn_aligner,
+    DecodeOptions, ForcedScore, LinkOptions, LinkedPair, Linker, MarkupOptions, Sentence, Translation, Translator,
+    learn_aligner,
 };
 use crate::aligner::WordAligner;
 use crate::checkpoint::ModelDir;
@@ -113,7 +114,10 @@ impl Translator {
     }
 
     /// Returns the translator with the constraints of the options, or itself if there are none.
-    fn constrained(&self, options: &DecodeOptions) -> anyhow::Result<Cow<'_, Self>> {
+    ///
+    /// # Errors
+    /// As [`Self::with_constraints`].
+    pub fn constrained(&self, options: &DecodeOptions) -> anyhow::Result<Cow<'_, Self>> {
         let constraints = options.constraints().normalized(self.config().text.normalization);
         if constraints.is_empty() {
             return Ok(Cow::Borrowed(self));
@@ -187,7 +191,7 @@ impl Aligner {
         Ok(Self::new(ModelDir::new(directory.as_ref()).load_aligner_alone()?))
     }
 
-    /// Saves the aligner to a directory.
+    /// Saves the aligner to a directory, without word pairs of probability below 0.0001.
     ///
     /// # Errors
     /// The directory holds a model, or cannot be written.
@@ -202,6 +206,22 @@ impl Aligner {
     /// None at present.
     pub fn align(&self, pairs: &[Pair]) -> Result<Vec<LinkedPair>> {
         Ok(self.linker.link(pairs, &mut |_| {})?)
+    }
+
+    /// Returns the linker of the aligner with these options, of which those that name a model or an aligner have no effect.
+    ///
+    /// # Errors
+    /// An option is out of range, or options contradict each other.
+    pub fn linker(&self, options: &LinkOptions) -> anyhow::Result<Linker> {
+        options.check()?;
+        Ok(Linker {
+            statistical: self.linker.statistical.clone(),
+            symmetrization: options.symmetrization,
+            direction: options.direction,
+            threshold: options.threshold,
+            words: [options.words.unwrap_or_default(); 2],
+            ..Linker::default()
+        })
     }
 
     fn new(aligner: WordAligner) -> Self {

@@ -177,7 +177,7 @@ impl DecodeOptions {
     ///
     /// # Errors
     /// A [`UsageError`] names the option by its name on the command line.
-    pub(crate) fn request(&self) -> Result<Request> {
+    pub fn request(&self) -> Result<Request> {
         self.check_search()?;
         self.check_sampling()?;
         self.check_phrases()?;

@@ -34,6 +34,11 @@ pub fn pool(
     values: &Tensor,
     mask: Option<&Tensor>,
 ) -> Result<Pooled> {
+    let (batch, m, _) = queries.dims3()?;
+    if batch * m == 0 {
+        let zeros = |size| Tensor::zeros((batch, m, size), queries.dtype(), queries.device());
+        return Ok(Pooled { values: zeros(values.dim(2)?)?, weights: zeros(keys.dim(1)?)? });
+    }
     let mut energies = score.energies(queries, keys)?;
     if let Some(mask) = mask {
         let real = mask.unsqueeze(1)?.broadcast_as(energies.shape())?.ne(0.0)?;
@@ -42,4 +47,19 @@ pub fn pool(
     }
     let weights = softmax(&energies, D::Minus1)?;
     Ok(Pooled { values: weights.matmul(&values.contiguous()?)?, weights })
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{DType, Device};
+
+    use super::*;
+    use crate::attention::Dot;
+
+    #[test]
+    fn no_query_gives_no_value() {
+        let zeros = |shape| Tensor::zeros(shape, DType::F32, &Device::Cpu).unwrap();
+        let pooled = pool(&Dot, &zeros((2, 0, 3)), &zeros((2, 5, 3)), &zeros((2, 5, 4)), None).unwrap();
+        assert_eq!([pooled.values.dims(), pooled.weights.dims()], [&[2, 0, 4], &[2, 0, 5]]);
+    }
 }

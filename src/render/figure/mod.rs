@@ -11,7 +11,7 @@ use std::io::{Result, Write};
 
 pub use line_chart::{Axis, Bracket, BracketCounts, Figure, Series};
 
-use super::svg::write_start;
+use super::svg::{Palette, write_start};
 use layout::FigureLayout;
 
 impl Figure {
@@ -34,7 +34,7 @@ pub fn write_stacked(figures: &[Figure], out: &mut dyn Write) -> Result<()> {
     let width = layouts.iter().map(|layout| layout.width.ceil()).fold(0.0, f64::max);
     let bodies: Vec<(String, f64)> = layouts.iter().map(FigureLayout::body).collect();
     let height: f64 = bodies.iter().map(|(_, height)| height).sum();
-    write_start(out, [width, height], [width, height])?;
+    write_start(out, [width, height], [width, height], Palette::PAPER)?;
     let mut top = 0.0;
     for (body, height) in &bodies {
         if let [_] = figures {

@@ -1,7 +1,7 @@
 //! Links as curves between source words above and target words below, each in its script's direction.
 
 use super::super::Item;
-use super::drawing::{Drawing, MARGIN};
+use super::drawing::{Drawing, MARGIN, Palette};
 use super::text_metrics::{FONT_SIZE, Labels, width};
 
 /// Gap between words.
@@ -10,8 +10,6 @@ const GAP: usize = 16;
 const SIDE_DISTANCE: usize = 96;
 /// Gap between a word and its curves.
 const CURVE_GAP: usize = 6;
-/// Color of the curves.
-const CURVE_COLOR: &str = "#174073";
 
 /// Words of one side in a row.
 struct WordRow {
@@ -41,27 +39,27 @@ impl WordRow {
         centers
     }
 
-    /// Writes the words; unlinked ones are gray.
-    fn write(&self, body: &mut String, centers: &[usize], y: usize, is_linked: impl Fn(usize) -> bool) {
+    /// Writes the words; unlinked ones are `muted`.
+    fn write(&self, body: &mut String, centers: &[usize], y: usize, muted: &str, is_linked: impl Fn(usize) -> bool) {
         let direction = if self.labels.right_to_left { " direction=\"rtl\"" } else { "" };
         body.push_str(&format!("<g text-anchor=\"middle\"{direction}>\n"));
         for (index, (text, x)) in self.labels.texts.iter().zip(centers).enumerate() {
-            let gray = if is_linked(index) { "" } else { " fill=\"#666\"" };
-            body.push_str(&format!("<text x=\"{x}\" y=\"{y}\"{gray}>{text}</text>\n"));
+            let fill = if is_linked(index) { String::new() } else { format!(" fill=\"{muted}\"") };
+            body.push_str(&format!("<text x=\"{x}\" y=\"{y}\"{fill}>{text}</text>\n"));
         }
         body.push_str("</g>\n");
     }
 }
 
 /// Draws the links of a pair, with widths by link score.
-pub fn links(item: &Item) -> Drawing {
+pub fn links(item: &Item, palette: Palette) -> Drawing {
     let (source, target) = (WordRow::new(item.alignment.source()), WordRow::new(item.alignment.target()));
     let width = source.width().max(target.width()) + 2 * MARGIN;
     let [above, below] = [source.centers(width), target.centers(width)];
     let (top, bottom) = (MARGIN + FONT_SIZE, MARGIN + FONT_SIZE + SIDE_DISTANCE);
     let (from, to) = (top + CURVE_GAP, bottom - FONT_SIZE - CURVE_GAP / 2);
     let middle = usize::midpoint(from, to);
-    let mut body = format!("<g fill=\"none\" stroke=\"{CURVE_COLOR}\">\n");
+    let mut body = format!("<g fill=\"none\" stroke=\"{}\">\n", palette.curve);
     for link in item.links {
         let (start, end) = (above[link.source], below[link.target]);
         let thickness = 0.5 + 2.0 * item.link_scores.score(*link).clamp(0.0, 1.0);
@@ -70,7 +68,7 @@ pub fn links(item: &Item) -> Drawing {
         ));
     }
     body.push_str("</g>\n");
-    source.write(&mut body, &above, top, |word| item.links.iter().any(|link| link.source == word));
-    target.write(&mut body, &below, bottom, |word| item.links.iter().any(|link| link.target == word));
+    source.write(&mut body, &above, top, palette.muted, |word| item.links.iter().any(|link| link.source == word));
+    target.write(&mut body, &below, bottom, palette.muted, |word| item.links.iter().any(|link| link.target == word));
     Drawing { body, width, height: bottom + CURVE_GAP + MARGIN }
 }

@@ -4,7 +4,7 @@
 //! source's direction; the column of the source's end is set apart after the last word.
 
 use super::super::Item;
-use super::drawing::{Drawing, MARGIN};
+use super::drawing::{Drawing, MARGIN, Palette};
 use super::text_metrics::{FONT_SIZE, Labels, escape_xml, rotated_size, width};
 use crate::alignment::Alignment;
 
@@ -20,8 +20,8 @@ const END_GAP: usize = 8;
 const DARK: [f64; 3] = [23.0, 64.0, 115.0];
 
 /// Draws the matrix of a pair, with the weights in percent if `numbers`.
-pub fn matrix(item: &Item, numbers: bool) -> Drawing {
-    MatrixLayout::new(item.alignment).drawing(item, numbers)
+pub fn matrix(item: &Item, numbers: bool, palette: Palette) -> Drawing {
+    MatrixLayout::new(item.alignment).drawing(item, numbers, palette)
 }
 
 /// Legend of the shades.
@@ -78,10 +78,10 @@ impl MatrixLayout {
         self.top + row * CELL
     }
 
-    fn drawing(&self, item: &Item, numbers: bool) -> Drawing {
+    fn drawing(&self, item: &Item, numbers: bool, palette: Palette) -> Drawing {
         let (columns, rows) = (self.source.texts.len(), self.target.texts.len());
         let mut body = String::new();
-        self.cells(&mut body, item.alignment);
+        self.cells(&mut body, item.alignment, palette);
         body.push_str(&self.grid());
         if numbers {
             self.numbers(&mut body, item);
@@ -89,7 +89,7 @@ impl MatrixLayout {
             self.dots(&mut body, item);
         }
         self.target_labels(&mut body);
-        self.source_labels(&mut body);
+        self.source_labels(&mut body, palette);
         let words = item.alignment.source().iter().map(String::as_str).chain([END]);
         let reach = |(column, word): (usize, &str)| {
             let beyond = if self.slanted { CELL / 2 + rotated_size(width(word)) } else { CELL };
@@ -120,11 +120,11 @@ impl MatrixLayout {
         format!("<path d=\"{path}\" fill=\"none\" stroke=\"#ddd\"/>\n")
     }
 
-    fn cells(&self, body: &mut String, alignment: &Alignment) {
+    fn cells(&self, body: &mut String, alignment: &Alignment, palette: Palette) {
         for (row, (weights, end)) in alignment.rows().zip(alignment.end_weights()).enumerate() {
             for (column, &weight) in weights.iter().chain([end]).enumerate() {
                 let shade = shade(weight);
-                if shade != "#ffffff" {
+                if shade != "#ffffff" || !palette.white_background {
                     let (x, y) = (self.x(column), self.y(row));
                     body.push_str(&format!(
                         "<rect x=\"{x}\" y=\"{y}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"{shade}\"/>\n"
@@ -177,7 +177,7 @@ impl MatrixLayout {
         body.push_str("</g>\n");
     }
 
-    fn source_labels(&self, body: &mut String) {
+    fn source_labels(&self, body: &mut String, palette: Palette) {
         let anchor = match (self.slanted, self.source.right_to_left) {
             (false, _) => "middle",
             (true, false) => "start",
@@ -192,7 +192,7 @@ impl MatrixLayout {
             body.push_str("</g>\n");
         }
         let anchor = if self.slanted { "start" } else { "middle" };
-        body.push_str(&format!("<g text-anchor=\"{anchor}\" fill=\"#666\">\n"));
+        body.push_str(&format!("<g text-anchor=\"{anchor}\" fill=\"{}\">\n", palette.muted));
         self.source_label(body, self.source.texts.len(), &escape_xml(END));
         body.push_str("</g>\n");
     }

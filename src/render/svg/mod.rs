@@ -8,8 +8,8 @@ mod text_metrics;
 use std::io::{Result, Write};
 
 use super::{Item, Renderer};
-pub(super) use drawing::write_start;
 use drawing::{Drawing, MARGIN};
+pub(super) use drawing::{Palette, write_start};
 pub(super) use text_metrics::{FONT_SIZE, escape_xml, width};
 
 /// Height of a sentence's heading.
@@ -35,6 +35,8 @@ pub struct SvgStyle {
     pub numbers: bool,
     /// Size that the document is scaled to; unscaled by default.
     pub size: Option<SvgSize>,
+    /// Draws for a page, light or dark, whose text color the figure takes.
+    pub for_page: bool,
 }
 
 /// Size of a document.
@@ -47,6 +49,10 @@ pub enum SvgSize {
 }
 
 impl SvgStyle {
+    fn palette(&self) -> Palette {
+        if self.for_page { Palette::PAGE } else { Palette::PAPER }
+    }
+
     /// Factor of the scaled size of a document of this width.
     fn scale(&self, width: usize) -> f64 {
         match self.size {
@@ -78,9 +84,10 @@ impl Renderer for Svg {
             Some(rank) if rank > 1 => format!("{}.{rank}", item.id + 1),
             _ => (item.id + 1).to_string(),
         };
+        let palette = self.style.palette();
         let drawing = match self.style.view {
-            SvgView::Matrix => matrix::matrix(item, self.style.numbers),
-            SvgView::Links => links::links(item),
+            SvgView::Matrix => matrix::matrix(item, self.style.numbers, palette),
+            SvgView::Links => links::links(item, palette),
         };
         self.drawings.push((number, drawing));
         Ok(())
@@ -95,7 +102,8 @@ impl Renderer for Svg {
         let height = all().map(|drawing| drawing.height).sum::<usize>() + heading * drawings.len();
         let height = height.max(2 * MARGIN);
         let scale_factor = self.style.scale(width);
-        write_start(out, [width, height].map(|side| scale_factor * side as f64), [width, height])?;
+        let size = [width, height].map(|side| scale_factor * side as f64);
+        write_start(out, size, [width, height], self.style.palette())?;
         let mut top = 0;
         for (number, drawing) in &drawings {
             if heading > 0 {
@@ -130,6 +138,17 @@ mod tests {
         svg.item(&mut out, &samples::item(0, &alignment, &scores, &links)).unwrap();
         svg.finish(&mut out).unwrap();
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_drawing_for_a_page_takes_its_colors() {
+        for view in [SvgView::Matrix, SvgView::Links] {
+            let style = SvgStyle { view, for_page: true, ..SvgStyle::default() };
+            let text = String::from_utf8(samples::render(&mut Svg::new(style))).unwrap();
+            assert!(text.contains(r#"fill="currentColor""#) && !text.contains(r#"fill="black""#), "{text}");
+            // White cells are drawn, since the page may be dark.
+            assert_eq!(text.contains(r##"fill="#ffffff""##), view == SvgView::Matrix, "{text}");
+        }
     }
 
     #[test]
