@@ -1,0 +1,134 @@
+//! Keyword arguments of the Python package, generated from the command line's definition.
+
+use std::any::TypeId;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, Args, Command, CommandFactory};
+use softalign::attention::InferenceOverrides;
+use softalign::cli::Cli;
+use softalign::translator::LinkOptions;
+use softalign::{DecodeOptions, TrainConfig};
+
+const FILE: &str = "bindings/python/python/softalign/_options.py";
+const START: &str = r#""""Options of the package's functions, named as those of the command.
+
+This file is generated from the program's help: `UPDATE_SNAPSHOTS=1 cargo test --release --test python_options` rewrites it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Literal, TypedDict, Union
+
+from ._arguments import Glossary
+"#;
+
+/// Names of the options of a group that the command line and the library share.
+fn names<A: Args>() -> Vec<String> {
+    let command = A::augment_args(Command::new("group"));
+    command.get_arguments().filter_map(|argument| Some(argument.get_long()?.to_owned())).collect()
+}
+
+/// Adds a class with the options of a command that have these names.
+fn class(page: &mut String, (name, command, about): (&str, &str, &str), names: &[Vec<String>]) {
+    let cli = Cli::command();
+    let command = cli.find_subcommand(command).unwrap();
+    write!(page, "\n\nclass {name}(TypedDict, total=False):\n    \"\"\"{about}\"\"\"\n").unwrap();
+    for name in names.concat() {
+        let find = |argument: &&Arg| argument.get_long() == Some(&*name);
+        let argument = command.get_arguments().find(find).unwrap_or_else(|| panic!("no option --{name}"));
+        let help = argument.get_long_help().or(argument.get_help()).unwrap().to_string();
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ").replace('\\', "\\\\");
+        let dot = if help.ends_with(['.', ']']) { "" } else { "." };
+        let (name, kind) = (name.replace('-', "_"), kind(argument, command.get_name()));
+        write!(page, "\n    {name}: {kind}\n").unwrap();
+        page.push_str(&wrapped(&format!("\"\"\"{help}{dot}\"\"\"")));
+    }
+}
+
+/// Type of an option in Python.
+fn kind(argument: &Arg, command: &str) -> String {
+    let kind = argument.get_value_parser().type_id();
+    let is = |types: &[TypeId]| types.iter().any(|one| kind == *one);
+    let values: Vec<String> =
+        argument.get_possible_values().iter().map(|value| format!("\"{}\"", value.get_name())).collect();
+    match argument.get_long().unwrap() {
+        "columns" => "tuple[Union[int, str], Union[int, str]]",
+        "features" if command == "train" => "Union[int, str]",
+        "features" | "require" | "avoid" => "Union[str, Sequence[str]]",
+        "terms" | "dictionary" => "Glossary",
+        _ if matches!(argument.get_action(), ArgAction::SetTrue) => "bool",
+        _ if !values.is_empty() => return format!("Literal[{}]", values.join(", ")),
+        _ if is(&[TypeId::of::<usize>(), TypeId::of::<u64>(), TypeId::of::<u16>(), TypeId::of::<u8>()]) => "int",
+        _ if is(&[TypeId::of::<f64>(), TypeId::of::<f32>()]) => "float",
+        _ if is(&[TypeId::of::<PathBuf>()]) => "Union[str, os.PathLike[str]]",
+        _ if matches!(argument.get_action(), ArgAction::Append) => "Sequence[str]",
+        _ => "str",
+    }
+    .to_owned()
+}
+
+/// Breaks a text into indented lines of at most 120 characters.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().unwrap();
+        if line.is_empty() {
+            *line = format!("    {word}");
+        } else if line.chars().count() + 1 + word.chars().count() <= 120 {
+            line.push_str(&format!(" {word}"));
+        } else {
+            lines.push(format!("    {word}"));
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn file() -> String {
+    let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let (search, attention, links) = (names::<DecodeOptions>(), names::<InferenceOverrides>(), names::<LinkOptions>());
+    let mut page = START.to_owned();
+    class(
+        &mut page,
+        ("TrainOptions", "train", "Options of `train`; the data determine those that are not given."),
+        &[
+            names::<TrainConfig>(),
+            list(&["guide", "attention-pairs", "init-vocabulary", "csv", "header", "columns", "features"]),
+        ],
+    );
+    let constraints = list(&["prefix", "require", "avoid", "terms"]);
+    let text = list(&["markup", "placeholders", "unknown", "replace-unknown", "dictionary", "tag-source", "features"]);
+    class(
+        &mut page,
+        ("TranslateOptions", "translate", "Options of `Translator.translate`."),
+        &[search.clone(), constraints, text, links.clone(), list(&["subwords"]), attention.clone()],
+    );
+    class(
+        &mut page,
+        ("AlignOptions", "align", "Options of `Translator.align`."),
+        &[links.clone(), list(&["direction", "subwords"]), attention.clone()],
+    );
+    class(
+        &mut page,
+        ("AlignerOptions", "align", "Options of `Aligner.align` and `align`."),
+        &[list(&["symmetrize", "direction", "threshold", "words"])],
+    );
+    class(
+        &mut page,
+        ("EvaluateOptions", "evaluate", "Options of `Translator.evaluate`."),
+        &[search, list(&["confidence", "by-length", "gold-base", "search-threshold"]), links, attention],
+    );
+    page
+}
+
+#[test]
+fn options_of_the_python_package_are_those_of_the_command() {
+    let (path, file) = (Path::new(env!("CARGO_MANIFEST_DIR")).join(FILE), file());
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, &file).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
+    assert_eq!(written, file, "run UPDATE_SNAPSHOTS=1 cargo test --release --test python_options");
+}
