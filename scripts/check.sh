@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# All checks before a push: format, lints, tests and docs; with Python, also the corpus and the examples of the docs; with a
-# browser, also the HTML page. Requires only Rust.
+# All checks before a push: format, lints, tests and docs; with Python, also the corpus and the examples of the docs, and with
+# numpy and pytest the Python package; with a browser, also the HTML pages. Requires only Rust.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-cargo fmt --check
+cargo fmt --all --check
 # Doc comments start with a noun phrase or a verb, and type names are unique.
-if grep -rnE '^\s*//[/!] (What|Whether|How)\b' src; then
+if grep -rnE '^\s*//[/!] (What|Whether|How)\b' src bindings/python/src; then
     echo "doc comments must start with a noun phrase or a verb, not with What, Whether or How" >&2
     exit 1
 fi
@@ -15,7 +15,9 @@ if [ -n "$twice" ]; then
     echo "types defined twice: $twice" >&2
     exit 1
 fi
-cargo clippy --release --all-targets --locked -- --deny warnings
+# The Python package is an extension module for any Python, and compiles without one.
+export PYO3_NO_PYTHON=1 PYO3_BUILD_EXTENSION_MODULE=1
+cargo clippy --release --workspace --all-targets --locked -- --deny warnings
 # The library alone, and the command without the server.
 cargo check --no-default-features --locked
 cargo check --no-default-features --features cli --locked
@@ -31,10 +33,23 @@ if command -v cargo-deny > /dev/null; then
 else
     echo "cargo-deny not found: dependencies not checked"
 fi
+# The Python package, if numpy and pytest are installed. scripts/check_python.sh tests all of it and needs a network.
+if python3 -c "import sys, numpy, pytest; sys.exit(sys.version_info < (3, 9))" 2> /dev/null; then
+    cargo build --release --locked --package softalign-python
+    package=$(mktemp -d)
+    trap 'rm -rf "$package"' EXIT
+    cp -r bindings/python/python/softalign "$package"
+    for library in "${CARGO_TARGET_DIR:-target}"/release/lib_native.{so,dylib}; do
+        [ ! -e "$library" ] || cp "$library" "$package/softalign/_native.abi3.so"
+    done
+    PYTHONPATH=$package python3 -B -m pytest -q -p no:cacheprovider
+else
+    echo "Python 3.9 with numpy and pytest not found: Python package not tested"
+fi
 # The generated corpus must equal data/ byte for byte.
 if command -v python3 > /dev/null; then
     generated=$(mktemp -d)
-    trap 'rm -rf "$generated"' EXIT
+    trap 'rm -rf "$generated" "${package:-$generated}"' EXIT
     python3 -B data/generator --out "$generated" > /dev/null
     if ! diff -rq --exclude README.md --exclude generator data "$generated"; then
         echo "data/ differs from the output of data/generator: run \`python3 data/generator\` and check the changes in data/" >&2
