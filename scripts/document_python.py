@@ -2,7 +2,7 @@
 
     python3 scripts/document_python.py [--check]
 
-Needs softalign installed, as scripts/check_python.sh does it.
+Needs Python 3.11 or newer and softalign installed, as scripts/check_python.sh does it.
 """
 
 import argparse

@@ -21,7 +21,7 @@ class Results(List[Shown]):
         return f"[{', '.join(map(_line, self))}]"
 
     def _repr_html_(self) -> str:
-        figures = [one._repr_html_() for one in self[:_SHOWN]]  # type: ignore[attr-defined]
+        figures = [one._repr_html_() for one in self[:_SHOWN]]
         if len(self) > _SHOWN:
             figures.append(f"<p>… and {len(self) - _SHOWN} more</p>")
         return "".join(figures)

@@ -19,6 +19,7 @@ from ._results import Results
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from ._training import TrainingCurves
@@ -83,12 +84,12 @@ class Translation(str):
         return self.alignment.links
 
     @property
-    def attention(self) -> np.ndarray:
+    def attention(self) -> NDArray[np.float32]:
         """Weights of each target word on the source words: array of float32, shape (target, source)."""
         return self.alignment.attention
 
     @property
-    def eos(self) -> np.ndarray:
+    def eos(self) -> NDArray[np.float32]:
         """Weights of each target word on the source's end of sentence: array of float32, shape (target,)."""
         return self.alignment.eos
 

@@ -10,7 +10,7 @@ from .kernels import Kernel
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 
 class Pooled(NamedTuple):
@@ -24,8 +24,8 @@ class Pooled(NamedTuple):
         Weights of each query on the keys; each row sums to 1. With several heads, shape (..., heads, m, length).
     """
 
-    values: np.ndarray
-    weights: np.ndarray
+    values: NDArray[np.float32]
+    weights: NDArray[np.float32]
 
 
 def pool(
@@ -113,7 +113,7 @@ def pool(
     return Pooled(result[0][..., 0] if dimensions == 1 and v.shape[2] == 1 else result[0], result[1])
 
 
-def _three(name: str, array: np.ndarray) -> np.ndarray:
+def _three(name: str, array: NDArray[np.float32]) -> NDArray[np.float32]:
     """Returns an array as `[batch, length, size]`."""
     if array.ndim == 1:
         array = array[:, None]
@@ -135,7 +135,7 @@ def _score(score: Union[str, Kernel], parameter: Any) -> tuple[str, Optional[lis
     return score, None if parameter is None else np.asarray(parameter, np.float32).ravel().tolist()
 
 
-def _check(q: np.ndarray, k: np.ndarray, v: np.ndarray, temperature: float) -> None:
+def _check(q: NDArray[np.float32], k: NDArray[np.float32], v: NDArray[np.float32], temperature: float) -> None:
     """Raises ArgumentError for arrays that do not belong together."""
     if q.shape[2] != k.shape[2]:
         raise ArgumentError(f"queries have {q.shape[2]} dimensions, keys {k.shape[2]}; they must be the same")
@@ -149,7 +149,7 @@ def _check(q: np.ndarray, k: np.ndarray, v: np.ndarray, temperature: float) -> N
         raise ArgumentError(f"temperature must be above 0, not {temperature}")
 
 
-def _split(name: str, array: np.ndarray, heads: int) -> np.ndarray:
+def _split(name: str, array: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
     """Returns `[batch, length, size]` as `[batch × heads, length, size / heads]`."""
     batch, length, size = array.shape
     if heads < 1 or size % heads:
