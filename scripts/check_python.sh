@@ -81,5 +81,6 @@ PYTHON
 if "$user/python" -c "import sys; sys.exit(sys.version_info < (3, 11))"; then
     "$user/python" "$root/scripts/document_python.py" --check
 fi
-"$user/python" -m nbconvert --to notebook --execute --output-dir . "$root/docs/guide/notebook.ipynb"
+cp "$root/docs/guide/notebook.ipynb" .
+"$user/python" -m nbconvert --to notebook --execute --inplace notebook.ipynb
 echo "the package works: tests, types, documentation, notebook"
