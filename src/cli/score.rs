@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::names::MODEL_VARIABLE;
 use super::pairs::PairArgs;
-use crate::search::HypothesisScoring;
 use crate::text::OnError;
+use crate::translator::DecodeOptions;
 
 /// Arguments of `softalign score`.
 #[derive(Debug, Args)]
@@ -51,6 +51,6 @@ pub struct ScoreArgs {
 
     /// Strength A of length normalization in --rerank: scores are log p / length^A. 0 favors short translations, 1 ranks by
     /// mean log-probability.
-    #[arg(long, value_name = "A", default_value_t = HypothesisScoring::default().length_penalty, requires = "rerank")]
+    #[arg(long, value_name = "A", default_value_t = DecodeOptions::default().length_penalty, requires = "rerank")]
     pub length_penalty: f64,
 }

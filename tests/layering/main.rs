@@ -41,7 +41,7 @@ const USES: [(&str, &[&str]); 23] = [
             "text",
         ],
     ),
-    ("checkpoint", &["aligner", "model", "parameters", "reporter", "text", "training"]),
+    ("checkpoint", &["aligner", "error", "model", "parameters", "reporter", "text", "training"]),
     ("render", &["alignment", "text"]),
     (
         "translator",
@@ -117,7 +117,7 @@ const USES: [(&str, &[&str]); 23] = [
         ],
     ),
     ("out_of_memory", &[]),
-    ("main", &["cli", "commands"]),
+    ("main", &["commands"]),
 ];
 
 /// Module that unit tests generate data with.
