@@ -51,7 +51,7 @@ mod tests {
     /// Points that alternate around a sine, so that neither the narrowest kernel nor the widest fits best.
     fn points() -> [Vec<f32>; 2] {
         let x: Vec<f32> = (0..40).map(|index| index as f32 / 10.0).collect();
-        let deviation = |index: usize| if index % 2 == 0 { 0.3 } else { -0.3 };
+        let deviation = |index: usize| if index.is_multiple_of(2) { 0.3 } else { -0.3 };
         [x.clone(), x.iter().enumerate().map(|(index, x)| (2.0 * x).sin() + deviation(index)).collect()]
     }
 
