@@ -31,11 +31,11 @@ fn names<A: Args>() -> Vec<String> {
     command.get_arguments().filter_map(|argument| Some(argument.get_long()?.to_owned())).collect()
 }
 
-/// Adds a class with the options of a command that have these names.
+/// Adds a class with the options of a command that have these names. `name` has the bases in parentheses.
 fn class(page: &mut String, (name, command, about): (&str, &str, &str), names: &[Vec<String>]) {
     let cli = Cli::command();
     let command = cli.find_subcommand(command).unwrap();
-    write!(page, "\n\nclass {name}(TypedDict, total=False):\n    \"\"\"{about}\"\"\"\n").unwrap();
+    write!(page, "\n\nclass {name}:\n    \"\"\"{about}\"\"\"\n").unwrap();
     for name in names.concat() {
         let find = |argument: &&Arg| argument.get_long() == Some(&*name);
         let argument = command.get_arguments().find(find).unwrap_or_else(|| panic!("no option --{name}"));
@@ -88,38 +88,56 @@ fn wrapped(text: &str) -> String {
 
 fn file() -> String {
     let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let (search, attention, links) = (names::<DecodeOptions>(), names::<InferenceOverrides>(), names::<LinkOptions>());
-    let mut page = START.to_owned();
-    class(
-        &mut page,
-        ("TrainOptions", "train", "Options of `train`; the data determine those that are not given."),
-        &[
-            names::<TrainConfig>(),
-            list(&["guide", "attention-pairs", "init-vocabulary", "csv", "header", "columns", "features"]),
-        ],
-    );
+    let of_aligner = list(&["symmetrize", "threshold", "words"]);
+    let of_model: Vec<String> = names::<LinkOptions>().into_iter().filter(|name| !of_aligner.contains(name)).collect();
+    let training = list(&["guide", "attention-pairs", "init-vocabulary", "csv", "header", "columns", "features"]);
     let constraints = list(&["prefix", "require", "avoid", "terms"]);
     let text = list(&["markup", "placeholders", "unknown", "replace-unknown", "dictionary", "tag-source", "features"]);
-    class(
-        &mut page,
-        ("TranslateOptions", "translate", "Options of `Translator.translate`."),
-        &[search.clone(), constraints, text, links.clone(), list(&["subwords"]), attention.clone()],
-    );
-    class(
-        &mut page,
-        ("AlignOptions", "align", "Options of `Translator.align`."),
-        &[links.clone(), list(&["direction", "subwords"]), attention.clone()],
-    );
-    class(
-        &mut page,
-        ("AlignerOptions", "align", "Options of `Aligner.align` and `align`."),
-        &[list(&["symmetrize", "direction", "threshold", "words"])],
-    );
-    class(
-        &mut page,
-        ("EvaluateOptions", "evaluate", "Options of `Translator.evaluate`."),
-        &[search, list(&["confidence", "by-length", "gold-base", "search-threshold"]), links, attention],
-    );
+    let classes: [((&str, &str, &str), &[Vec<String>]); 9] = [
+        (
+            (
+                "TrainOptions(TypedDict, total=False)",
+                "train",
+                "Options of `train`; the data determine those not given.",
+            ),
+            &[names::<TrainConfig>(), training],
+        ),
+        (("SearchOptions(TypedDict, total=False)", "translate", "Options of search."), &[names::<DecodeOptions>()]),
+        (
+            ("AttentionOptions(TypedDict, total=False)", "translate", "Options that override a model's attention."),
+            &[names::<InferenceOverrides>()],
+        ),
+        (("SymmetrizationOptions(TypedDict, total=False)", "align", "Options of all links."), &[of_aligner]),
+        (("LinkOptions(SymmetrizationOptions, total=False)", "align", "Options of a model's links."), &[of_model]),
+        (
+            (
+                "TranslateOptions(SearchOptions, LinkOptions, AttentionOptions, total=False)",
+                "translate",
+                "Options of `Translator.translate`.",
+            ),
+            &[constraints, text, list(&["subwords"])],
+        ),
+        (
+            ("AlignOptions(LinkOptions, AttentionOptions, total=False)", "align", "Options of `Translator.align`."),
+            &[list(&["direction", "subwords"])],
+        ),
+        (
+            ("AlignerOptions(SymmetrizationOptions, total=False)", "align", "Options of `Aligner.align` and `align`."),
+            &[list(&["direction"])],
+        ),
+        (
+            (
+                "EvaluateOptions(SearchOptions, LinkOptions, AttentionOptions, total=False)",
+                "evaluate",
+                "Options of `Translator.evaluate`.",
+            ),
+            &[list(&["confidence", "by-length", "gold-base", "search-threshold"])],
+        ),
+    ];
+    let mut page = START.to_owned();
+    for (description, names) in classes {
+        class(&mut page, description, names);
+    }
     page
 }
 

@@ -1,14 +1,14 @@
 //! Alignments of sentence pairs, and their output formats.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use softalign::Translator;
 use softalign::alignment::{Alignment as Matrix, Link, LinkScores};
+use softalign::checkpoint::write_atomically;
 use softalign::render::{AlignmentFormat, Heatmap, Item, RenderOptions, SvgSize, SvgStyle, SvgView};
 use softalign::reporter::Silent;
 use softalign::translator::{ForcedAlignment, LinkOptions, LinkedPair, Linker};
@@ -249,7 +249,7 @@ impl Alignment {
         font_size: Option<f64>,
     ) -> PyResult<String> {
         let style = svg_style(py, view, numbers, width, font_size)?;
-        text(self.rendered(py, AlignmentFormat::Svg, options(style, false))?)
+        text(self.rendered(py, AlignmentFormat::Svg, options(style))?)
     }
 
     /// Saves the alignment to a file, whose extension says the format: .html, .json, .jsonl, .npz, .svg or .tsv.
@@ -286,14 +286,14 @@ impl Alignment {
     }
 
     fn __repr__(&self, py: Python) -> PyResult<String> {
-        let text = text(self.rendered(py, AlignmentFormat::Text, options(SvgStyle::default(), false))?)?;
+        let text = text(self.rendered(py, AlignmentFormat::Text, options(SvgStyle::default()))?)?;
         Ok(text.trim_end().to_owned())
     }
 
     fn _repr_html_(&self, py: Python) -> PyResult<String> {
         let figure = |view| {
             let style = SvgStyle { view, for_page: true, ..SvgStyle::default() };
-            text(self.rendered(py, AlignmentFormat::Svg, options(style, false))?)
+            text(self.rendered(py, AlignmentFormat::Svg, options(style))?)
         };
         Ok(format!(
             "<div style=\"display:flex;flex-wrap:wrap;gap:24px;align-items:center\">{}{}</div>",
@@ -317,39 +317,37 @@ impl Alignment {
     }
 }
 
-/// Returns alignments as a document in a format: text, pharaoh, nematus, or an extension of files.
+/// Saves alignments to a file in the format of its extension. A previous file stays if a step fails.
 #[pyfunction]
-#[pyo3(signature = (alignments, format, title="", view="matrix", numbers=false, width=None, font_size=None, color=false))]
-#[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
-pub fn render<'py>(
-    py: Python<'py>,
-    alignments: Vec<Bound<'py, Alignment>>,
-    format: &str,
-    title: &str,
+pub fn save(
+    py: Python,
+    alignments: Vec<Bound<Alignment>>,
+    path: PathBuf,
     view: &str,
     numbers: bool,
     width: Option<f64>,
     font_size: Option<f64>,
-    color: bool,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let chosen = match format {
-        "text" => Some(AlignmentFormat::Text),
-        "pharaoh" => Some(AlignmentFormat::Pharaoh),
-        "nematus" => Some(AlignmentFormat::Nematus),
-        extension => AlignmentFormat::from_extension(&Path::new("alignments").with_extension(extension)),
+) -> PyResult<()> {
+    let Some(format) = format_of(&path) else {
+        let extensions = ".html, .json, .jsonl, .npz, .svg, .tsv, .txt or .pharaoh";
+        let message = format!("{}: the extension says the format; choose {extensions}", path.display());
+        return Err(argument_error(py, message));
     };
-    let Some(chosen) = chosen else {
-        return Err(argument_error(
-            py,
-            format!(
-                "no format of alignments is named {format:?}; choose html, json, jsonl, npz, svg, tsv, text, pharaoh or nematus"
-            ),
-        ));
-    };
-    let options = options(svg_style(py, view, numbers, width, font_size)?, color);
+    let title = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let options = RenderOptions { title, ..options(svg_style(py, view, numbers, width, font_size)?) };
     let alignments: Vec<&Alignment> = alignments.iter().map(Bound::get).collect();
-    let bytes = render_all(py, &alignments, chosen, RenderOptions { title: title.to_owned(), ..options })?;
-    Ok(PyBytes::new(py, &bytes))
+    let bytes = render_all(py, &alignments, format, options)?;
+    py.detach(|| write_atomically(&path, |file| Ok(file.write_all(&bytes)?))).map_err(|error| exception(py, error))
+}
+
+/// Returns the format that the extension of a file name stands for, as on the command line, where text goes to a terminal and
+/// links to a pipe.
+fn format_of(path: &Path) -> Option<AlignmentFormat> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "txt" => Some(AlignmentFormat::Text),
+        "pharaoh" => Some(AlignmentFormat::Pharaoh),
+        _ => AlignmentFormat::from_extension(path),
+    }
 }
 
 fn render_all(py: Python, all: &[&Alignment], format: AlignmentFormat, options: RenderOptions) -> PyResult<Vec<u8>> {
@@ -362,7 +360,7 @@ fn render_all(py: Python, all: &[&Alignment], format: AlignmentFormat, options: 
     Ok(bytes)
 }
 
-fn options(figures: SvgStyle, color: bool) -> RenderOptions {
+fn options(figures: SvgStyle) -> RenderOptions {
     RenderOptions {
         title: String::new(),
         figures,
@@ -370,7 +368,7 @@ fn options(figures: SvgStyle, color: bool) -> RenderOptions {
         notation: Default::default(),
         n_best: false,
         min_link_score: Linker { attention: true, ..Linker::default() }.min_link_score(),
-        heatmap: Heatmap::new(color, None),
+        heatmap: Heatmap::new(false, None),
     }
 }
 

@@ -21,7 +21,7 @@ mod _native {
     #[pymodule_export]
     use super::aligner::Aligner;
     #[pymodule_export]
-    use super::alignment::{Alignment, render};
+    use super::alignment::{Alignment, save};
     #[pymodule_export]
     use super::attention::{learn_width, pool};
     #[pymodule_export]

@@ -108,8 +108,11 @@ def test_files_have_the_format_of_their_extension(model, tmp_path):
     assert "█" in (tmp_path / "a.txt").read_text(encoding="utf-8")
     with pytest.raises(softalign.ArgumentError, match="pdf"):
         softalign.save(found, tmp_path / "a.pdf")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match="cannot write"):
         softalign.save(found, tmp_path / "no" / "a.svg")
+    with pytest.raises(softalign.FileError, match="cannot write"):
+        (tmp_path / "b.svg").mkdir()
+        softalign.save(found, tmp_path / "b.svg")
     assert not (tmp_path / "a.pdf").exists()
 
 

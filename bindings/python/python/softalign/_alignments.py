@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _native
-from ._errors import FileError, MissingFileError
 
 if TYPE_CHECKING:
     from ._translator import Translation
@@ -46,25 +44,10 @@ def save(
     softalign.ArgumentError
         The extension is unknown, or an argument is out of range.
     softalign.FileError
-        The file cannot be written.
+        The file cannot be written. A previous file of this name stays.
     """
-    path = Path(path)
-    extension = path.suffix.lower().lstrip(".")
-    content = _native.render(
-        [alignment_of(one) for one in alignments],
-        {"txt": "text", "htm": "html", "ndjson": "jsonl"}.get(extension, extension),
-        title=path.stem,
-        view=view,
-        numbers=numbers,
-        width=width,
-        font_size=font_size,
-    )
-    try:
-        path.write_bytes(content)
-    except FileNotFoundError as error:
-        raise MissingFileError(f"{path}: cannot write: {error.strerror}") from None
-    except OSError as error:
-        raise FileError(f"{path}: cannot write: {error.strerror}") from None
+    given = [alignment_of(one) for one in alignments]
+    _native.save(given, os.fspath(path), view, numbers, width, font_size)
 
 
 def alignment_of(one: Union[_native.Alignment, Translation]) -> _native.Alignment:

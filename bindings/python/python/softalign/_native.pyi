@@ -19,7 +19,7 @@ __all__ = [
     "main",
     "paired_test",
     "pool",
-    "render",
+    "save",
     "set_threads",
     "train",
 ]
@@ -100,16 +100,14 @@ class Model:
     ) -> tuple[str, str, list[str]]: ...
     def summary(self) -> str: ...
 
-def render(
+def save(
     alignments: Sequence[Alignment],
-    format: str,
-    title: str = "",
-    view: str = "matrix",
-    numbers: bool = False,
-    width: Optional[float] = None,
-    font_size: Optional[float] = None,
-    color: bool = False,
-) -> bytes: ...
+    path: str,
+    view: str,
+    numbers: bool,
+    width: Optional[float],
+    font_size: Optional[float],
+) -> None: ...
 def train(
     pairs: Optional[_Pairs],
     directory: str,

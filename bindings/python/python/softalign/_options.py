@@ -13,7 +13,7 @@ from ._arguments import Glossary
 
 
 class TrainOptions(TypedDict, total=False):
-    """Options of `train`; the data determine those that are not given."""
+    """Options of `train`; the data determine those not given."""
 
     normalize: Literal["nfc", "nfkc", "none"]
     """Unicode normalization of both sides [default: nfc]"""
@@ -190,8 +190,8 @@ class TrainOptions(TypedDict, total=False):
     with features, the column used in training, or the second column of input that has no target]"""
 
 
-class TranslateOptions(TypedDict, total=False):
-    """Options of `Translator.translate`."""
+class SearchOptions(TypedDict, total=False):
+    """Options of search."""
 
     beam: int
     """Beam size; 1 is greedy search. Time and memory grow with it."""
@@ -232,6 +232,47 @@ class TranslateOptions(TypedDict, total=False):
 
     seed: int
     """Random seed of sampling."""
+
+
+class AttentionOptions(TypedDict, total=False):
+    """Options that override a model's attention."""
+
+    hard_attention: bool
+    """Use hard attention: only the source token with the largest weight counts."""
+
+    attention_temperature: float
+    """Softmax temperature of attention: below 1 sharper, above 1 flatter [default: as in training]"""
+
+    head: int
+    """Show the weights of this head, counted from 1 [default: the mean of all heads]"""
+
+
+class SymmetrizationOptions(TypedDict, total=False):
+    """Options of all links."""
+
+    symmetrize: Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
+    """Symmetrize the links of both directions, instead of thresholding their joint scores."""
+
+    threshold: float
+    """Minimum score of a link [default: 0.15; 0.1 without attention; 0.35 with attention only; 0.4 with
+    --symmetrize]"""
+
+    words: Literal["whitespace", "punctuation"]
+    """Word splitting [default: whitespace; single characters on a side with char units]"""
+
+
+class LinkOptions(SymmetrizationOptions, total=False):
+    """Options of a model's links."""
+
+    links_from: Literal["auto", "attention", "hmm", "pairs"]
+    """Source of word links; translate always includes attention."""
+
+    reverse_model: Union[str, os.PathLike[str]]
+    """Model of the opposite direction; both models must support a link."""
+
+
+class TranslateOptions(SearchOptions, LinkOptions, AttentionOptions, total=False):
+    """Options of `Translator.translate`."""
 
     prefix: str
     """Start each translation with this text; a trailing space makes it end at a word boundary."""
@@ -273,129 +314,29 @@ class TranslateOptions(TypedDict, total=False):
     the first two columns are the pair. A model trained with features requires them [default: none; for a model trained
     with features, the column used in training, or the second column of input that has no target]"""
 
-    links_from: Literal["auto", "attention", "hmm", "pairs"]
-    """Source of word links; translate always includes attention."""
-
-    reverse_model: Union[str, os.PathLike[str]]
-    """Model of the opposite direction; both models must support a link."""
-
-    symmetrize: Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
-    """Symmetrize the links of both directions, instead of thresholding their joint scores."""
-
-    threshold: float
-    """Minimum score of a link [default: 0.15; 0.1 without attention; 0.35 with attention only; 0.4 with
-    --symmetrize]"""
-
-    words: Literal["whitespace", "punctuation"]
-    """Word splitting [default: whitespace; single characters on a side with char units]"""
-
     subwords: bool
     """Align the model's tokens instead of words."""
 
-    hard_attention: bool
-    """Use hard attention: only the source token with the largest weight counts."""
 
-    attention_temperature: float
-    """Softmax temperature of attention: below 1 sharper, above 1 flatter [default: as in training]"""
-
-    head: int
-    """Show the weights of this head, counted from 1 [default: the mean of all heads]"""
-
-
-class AlignOptions(TypedDict, total=False):
+class AlignOptions(LinkOptions, AttentionOptions, total=False):
     """Options of `Translator.align`."""
 
-    links_from: Literal["auto", "attention", "hmm", "pairs"]
-    """Source of word links; translate always includes attention."""
-
-    reverse_model: Union[str, os.PathLike[str]]
-    """Model of the opposite direction; both models must support a link."""
-
-    symmetrize: Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
-    """Symmetrize the links of both directions, instead of thresholding their joint scores."""
-
-    threshold: float
-    """Minimum score of a link [default: 0.15; 0.1 without attention; 0.35 with attention only; 0.4 with
-    --symmetrize]"""
-
-    words: Literal["whitespace", "punctuation"]
-    """Word splitting [default: whitespace; single characters on a side with char units]"""
-
     direction: Literal["forward", "backward", "both"]
     """Direction of the links. softalign symmetrize combines a file of forward links and one of backward links."""
 
     subwords: bool
     """Align the model's tokens instead of words."""
 
-    hard_attention: bool
-    """Use hard attention: only the source token with the largest weight counts."""
 
-    attention_temperature: float
-    """Softmax temperature of attention: below 1 sharper, above 1 flatter [default: as in training]"""
-
-    head: int
-    """Show the weights of this head, counted from 1 [default: the mean of all heads]"""
-
-
-class AlignerOptions(TypedDict, total=False):
+class AlignerOptions(SymmetrizationOptions, total=False):
     """Options of `Aligner.align` and `align`."""
-
-    symmetrize: Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
-    """Symmetrize the links of both directions, instead of thresholding their joint scores."""
 
     direction: Literal["forward", "backward", "both"]
     """Direction of the links. softalign symmetrize combines a file of forward links and one of backward links."""
 
-    threshold: float
-    """Minimum score of a link [default: 0.15; 0.1 without attention; 0.35 with attention only; 0.4 with
-    --symmetrize]"""
 
-    words: Literal["whitespace", "punctuation"]
-    """Word splitting [default: whitespace; single characters on a side with char units]"""
-
-
-class EvaluateOptions(TypedDict, total=False):
+class EvaluateOptions(SearchOptions, LinkOptions, AttentionOptions, total=False):
     """Options of `Translator.evaluate`."""
-
-    beam: int
-    """Beam size; 1 is greedy search. Time and memory grow with it."""
-
-    length_penalty: float
-    """Strength A of length normalization. With --length-formula power, 0 favors short translations and 1 ranks by mean
-    log-probability."""
-
-    length_formula: Literal["power", "wu", "reward"]
-    """Length normalization of scores."""
-
-    coverage_penalty: float
-    """Coverage penalty B; 0 disables it. Adds B times the sum of ln min(1, 0.02 + a) to the log-probability, where a is
-    the attention that a source token received. Unlike in Wu et al. 2016, 0.02 bounds each term, and --length-formula
-    applies to the result."""
-
-    length_factor: float
-    """Maximum length of a translation in tokens, as a multiple of the source length; 20 more tokens are always
-    allowed."""
-
-    no_repeat: int
-    """Do not repeat any sequence of N tokens within a translation."""
-
-    sample: bool
-    """Sample translations from the model's distribution instead of searching: one, or --n-best of them in translate."""
-
-    mbr: int
-    """Sample N translations and return the one most similar to all of them by chrF (minimum Bayes risk)."""
-
-    temperature: float
-    """Sampling temperature; below 1, probable tokens are sampled more often."""
-
-    top_k: int
-    """Sample from only the K most probable tokens."""
-
-    top_p: float
-    """Sample from only the most probable tokens with a total probability of P."""
-
-    seed: int
-    """Random seed of sampling."""
 
     confidence: bool
     """Print 95 % confidence intervals, by bootstrap resampling with 1,000 samples."""
@@ -409,28 +350,3 @@ class EvaluateOptions(TypedDict, total=False):
     search_threshold: bool
     """Search the link threshold with the lowest alignment error rate (AER). Use it on validation data, not on test
     data."""
-
-    links_from: Literal["auto", "attention", "hmm", "pairs"]
-    """Source of word links; translate always includes attention."""
-
-    reverse_model: Union[str, os.PathLike[str]]
-    """Model of the opposite direction; both models must support a link."""
-
-    symmetrize: Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
-    """Symmetrize the links of both directions, instead of thresholding their joint scores."""
-
-    threshold: float
-    """Minimum score of a link [default: 0.15; 0.1 without attention; 0.35 with attention only; 0.4 with
-    --symmetrize]"""
-
-    words: Literal["whitespace", "punctuation"]
-    """Word splitting [default: whitespace; single characters on a side with char units]"""
-
-    hard_attention: bool
-    """Use hard attention: only the source token with the largest weight counts."""
-
-    attention_temperature: float
-    """Softmax temperature of attention: below 1 sharper, above 1 flatter [default: as in training]"""
-
-    head: int
-    """Show the weights of this head, counted from 1 [default: the mean of all heads]"""
