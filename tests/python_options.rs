@@ -31,20 +31,26 @@ fn names<A: Args>() -> Vec<String> {
     command.get_arguments().filter_map(|argument| Some(argument.get_long()?.to_owned())).collect()
 }
 
-/// Adds a class with the options of a command that have these names. `name` has the bases in parentheses.
-fn class(page: &mut String, (name, command, about): (&str, &str, &str), names: &[Vec<String>]) {
-    let cli = Cli::command();
-    let command = cli.find_subcommand(command).unwrap();
-    write!(page, "\n\nclass {name}:\n    \"\"\"{about}\"\"\"\n").unwrap();
-    for name in names.concat() {
-        let find = |argument: &&Arg| argument.get_long() == Some(&*name);
-        let argument = command.get_arguments().find(find).unwrap_or_else(|| panic!("no option --{name}"));
-        let help = argument.get_long_help().or(argument.get_help()).unwrap().to_string();
-        let help = help.split_whitespace().collect::<Vec<_>>().join(" ").replace('\\', "\\\\");
-        let dot = if help.ends_with(['.', ']']) { "" } else { "." };
-        let (name, kind) = (name.replace('-', "_"), kind(argument, command.get_name()));
-        write!(page, "\n    {name}: {kind}\n").unwrap();
-        page.push_str(&wrapped(&format!("\"\"\"{help}{dot}\"\"\"")));
+/// Class of options: its name with the bases in parentheses, a command that has the options, and a line about it.
+struct Class(&'static str, &'static str, &'static str);
+
+impl Class {
+    /// Adds the class to the page, with the options of these names.
+    fn write(&self, page: &mut String, names: &[Vec<String>]) {
+        let Class(name, command, about) = self;
+        let cli = Cli::command();
+        let command = cli.find_subcommand(command).unwrap();
+        write!(page, "\n\nclass {name}:\n    \"\"\"{about}\"\"\"\n").unwrap();
+        for name in names.concat() {
+            let find = |argument: &&Arg| argument.get_long() == Some(&*name);
+            let argument = command.get_arguments().find(find).unwrap_or_else(|| panic!("no option --{name}"));
+            let help = argument.get_long_help().or(argument.get_help()).unwrap().to_string();
+            let help = help.split_whitespace().collect::<Vec<_>>().join(" ").replace('\\', "\\\\");
+            let dot = if help.ends_with(['.', ']']) { "" } else { "." };
+            let (name, kind) = (name.replace('-', "_"), kind(argument, command.get_name()));
+            write!(page, "\n    {name}: {kind}\n").unwrap();
+            page.push_str(&wrapped(&format!("\"\"\"{help}{dot}\"\"\"")));
+        }
     }
 }
 
@@ -93,24 +99,31 @@ fn file() -> String {
     let training = list(&["guide", "attention-pairs", "init-vocabulary", "csv", "header", "columns", "features"]);
     let constraints = list(&["prefix", "require", "avoid", "terms"]);
     let text = list(&["markup", "placeholders", "unknown", "replace-unknown", "dictionary", "tag-source", "features"]);
-    let classes: [((&str, &str, &str), &[Vec<String>]); 9] = [
+    let classes: [(Class, &[Vec<String>]); 9] = [
         (
-            (
+            Class(
                 "TrainOptions(TypedDict, total=False)",
                 "train",
                 "Options of `train`; the data determine those not given.",
             ),
             &[names::<TrainConfig>(), training],
         ),
-        (("SearchOptions(TypedDict, total=False)", "translate", "Options of search."), &[names::<DecodeOptions>()]),
         (
-            ("AttentionOptions(TypedDict, total=False)", "translate", "Options that override a model's attention."),
+            Class("SearchOptions(TypedDict, total=False)", "translate", "Options of search."),
+            &[names::<DecodeOptions>()],
+        ),
+        (
+            Class(
+                "AttentionOptions(TypedDict, total=False)",
+                "translate",
+                "Options that override a model's attention.",
+            ),
             &[names::<InferenceOverrides>()],
         ),
-        (("SymmetrizationOptions(TypedDict, total=False)", "align", "Options of all links."), &[of_aligner]),
-        (("LinkOptions(SymmetrizationOptions, total=False)", "align", "Options of a model's links."), &[of_model]),
+        (Class("SymmetrizationOptions(TypedDict, total=False)", "align", "Options of all links."), &[of_aligner]),
+        (Class("LinkOptions(SymmetrizationOptions, total=False)", "align", "Options of a model's links."), &[of_model]),
         (
-            (
+            Class(
                 "TranslateOptions(SearchOptions, LinkOptions, AttentionOptions, total=False)",
                 "translate",
                 "Options of `Translator.translate`.",
@@ -118,15 +131,23 @@ fn file() -> String {
             &[constraints, text, list(&["subwords"])],
         ),
         (
-            ("AlignOptions(LinkOptions, AttentionOptions, total=False)", "align", "Options of `Translator.align`."),
+            Class(
+                "AlignOptions(LinkOptions, AttentionOptions, total=False)",
+                "align",
+                "Options of `Translator.align`.",
+            ),
             &[list(&["direction", "subwords"])],
         ),
         (
-            ("AlignerOptions(SymmetrizationOptions, total=False)", "align", "Options of `Aligner.align` and `align`."),
+            Class(
+                "AlignerOptions(SymmetrizationOptions, total=False)",
+                "align",
+                "Options of `Aligner.align` and `align`.",
+            ),
             &[list(&["direction"])],
         ),
         (
-            (
+            Class(
                 "EvaluateOptions(SearchOptions, LinkOptions, AttentionOptions, total=False)",
                 "evaluate",
                 "Options of `Translator.evaluate`.",
@@ -135,8 +156,8 @@ fn file() -> String {
         ),
     ];
     let mut page = START.to_owned();
-    for (description, names) in classes {
-        class(&mut page, description, names);
+    for (class, names) in classes {
+        class.write(&mut page, names);
     }
     page
 }
