@@ -84,8 +84,11 @@ fn terms_are_placed_at_their_source_position() {
 
 /// Translates a sentence by the shipped model, which has subwords.
 fn translate_in_subwords(arguments: &[&str]) -> String {
+    translate_shipped(arguments, "They bought a black hat yesterday.")
+}
+
+fn translate_shipped(arguments: &[&str], sentence: &str) -> String {
     let model = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
-    let sentence = "They bought a black hat yesterday.";
     let run = TestDir::new().run(&[&["translate", "--model", model], arguments, &[sentence]].concat());
     run.worked().trim_end().to_owned()
 }
@@ -100,6 +103,26 @@ fn avoided_word_leaves_whole_words() {
         let begun =
             translate_in_subwords(&["--beam", beam, "--prefix", "Ils ont acheté un chap", "--avoid", "chapeau"]);
         assert!(begun.split(' ').all(|word| word != "chapeau") && begun.ends_with('.'), "{begun}");
+    }
+}
+
+#[test]
+fn known_words_take_the_place_of_avoided_ones() {
+    let corpus = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/data/train.tsv")).unwrap();
+    let words = |text: &str| -> Vec<String> {
+        text.split(|character: char| !character.is_alphanumeric()).map(str::to_lowercase).collect()
+    };
+    let known: std::collections::HashSet<String> = words(&corpus).into_iter().collect();
+    for (sentence, avoided) in [
+        ("Peter brought him the cherry.", "cerise"),
+        ("She smiled at her.", "souri"),
+        ("You are not English.", "êtes"),
+        ("The lesson began at a quarter to four.", "leçon"),
+        ("His sister will bring a bottle of lemonade.", "apportera"),
+    ] {
+        assert!(words(&translate_shipped(&[], sentence)).contains(&avoided.to_owned()), "{sentence}");
+        let text = translate_shipped(&["--avoid", avoided], sentence);
+        assert!(words(&text).iter().all(|word| known.contains(word) && word != avoided), "{text}");
     }
 }
 

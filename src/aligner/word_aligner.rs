@@ -78,6 +78,11 @@ impl WordAligner {
         Posteriors { forward: pair.by_source, backward, log_probability }
     }
 
+    /// Iterates over the target words of the training pairs, in lower case.
+    pub fn target_words(&self) -> impl Iterator<Item = &str> {
+        self.words[1].words().iter().map(String::as_str)
+    }
+
     /// Id of a side's word; `None` if it is unknown or a singleton.
     fn id(&self, side: usize, word: &str) -> WordId {
         self.words[side].id(word).filter(|&id| self.counts[side][id as usize] > SINGLETON)

@@ -212,15 +212,15 @@ impl<'a> Beam<'a> {
         let last = self.live[parent].1;
         let state = self.state(last);
         let sum = last.map_or(0.0, |last| self.arena.step(last).log_probability);
-        let extension = |candidate: TokenCandidate, leads_to_avoided| {
+        let extension = |candidate: TokenCandidate, state, leads_to_avoided| {
             let TokenCandidate { unit, log_probability } = candidate;
-            let next = self.constraints.advance(&state, unit, attention);
-            let (log_probability, bank) = (sum + f64::from(log_probability), self.constraints.bank(&next));
-            Extension { log_probability, state: next, parent, unit, bank, leads_to_avoided }
+            let (log_probability, bank) = (sum + f64::from(log_probability), self.constraints.bank(&state));
+            Extension { log_probability, state, parent, unit, bank, leads_to_avoided }
         };
         if self.is_unconstrained() {
             let candidates = next.best_above(self.width, floor - sum);
-            return candidates.into_iter().map(|candidate| extension(candidate, false)).collect();
+            let unconstrained = |candidate| extension(candidate, ConstraintState::default(), false);
+            return candidates.into_iter().map(unconstrained).collect();
         }
         let reversed = self.arena.ancestors(last).map(|step| step.unit);
         let mask = self.constraints.token_mask(&state, reversed, next, self.no_repeat);
@@ -232,7 +232,11 @@ impl<'a> Beam<'a> {
         let is_missing = |unit: &u32| candidates.iter().all(|candidate| candidate.unit != *unit);
         let proposed: Vec<u32> = mask.proposals().filter(is_missing).collect();
         candidates.extend(proposed.into_iter().map(|unit| next.candidate(unit)));
-        candidates.into_iter().map(|candidate| extension(candidate, mask.leads_to_avoided(candidate.unit))).collect()
+        let constrained = |candidate: TokenCandidate| {
+            let state = mask.advance(candidate.unit, attention);
+            extension(candidate, state, mask.leads_to_avoided(candidate.unit))
+        };
+        candidates.into_iter().map(constrained).collect()
     }
 
     fn is_unconstrained(&self) -> bool {

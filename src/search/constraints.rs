@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Distribution;
-use crate::text::{END, SurfaceForms};
+use crate::text::{END, KnownWords, SurfaceForms, start_of_last_word};
 
 /// Maximum number of required phrases.
 pub const MAX_REQUIRED_PHRASES: usize = 64;
@@ -27,6 +27,8 @@ pub struct DecodingConstraints {
     pub removed: usize,
     /// Phrases that the translation does not contain as whole words, without spaces around them.
     pub avoided: Arc<[String]>,
+    /// Words that may take the place of avoided ones, if known: those of the training data.
+    pub known_words: Option<Arc<KnownWords>>,
     /// Surface forms of the target units.
     pub surface_forms: Arc<SurfaceForms>,
 }
@@ -63,6 +65,8 @@ pub struct ConstraintState {
     partial: Option<(usize, usize)>,
     /// True if the next unit may not continue the last word.
     word_ended: bool,
+    /// True if the model would have written the last word otherwise: one of its units was not the most probable one.
+    deviates: bool,
     /// Log penalty for beginning translations of terms while attention is off the terms: for each one the log of the
     /// attention on the term, at least ln 0.02.
     pub placement_penalty: f64,
@@ -139,9 +143,9 @@ impl DecodingConstraints {
     }
 
     /// Returns the state after one more unit, which was predicted with these attention weights.
-    pub fn advance(&self, state: &ConstraintState, unit: u32, attention: &[f32]) -> ConstraintState {
+    fn advance(&self, state: &ConstraintState, unit: u32, attention: &[f32]) -> ConstraintState {
         let (length, text) = (state.length + 1, self.extended_text(state, unit));
-        let mut next = ConstraintState { length, text, partial: None, word_ended: false, ..*state };
+        let mut next = ConstraintState { length, text, partial: None, word_ended: false, deviates: false, ..*state };
         next.partial = self.continued(state, unit).or_else(|| {
             let begun = self.begun(state, unit, attention)?;
             next.placement_penalty += self.required[begun].placement_penalty(attention);
@@ -162,6 +166,7 @@ impl DecodingConstraints {
         // Beside the longest phrase, the character before it is needed.
         let Some(max_bytes) = texts.map(|text| text.len() + char::MAX.len_utf8()).max() else { return String::new() };
         let start = state.text.floor_char_boundary(state.text.len().saturating_sub(max_bytes));
+        let start = start.min(start_of_last_word(&state.text));
         format!("{}{}", &state.text[start..], self.surface_forms.text(unit))
     }
 
@@ -202,33 +207,28 @@ impl DecodingConstraints {
     /// `no_repeat` units may repeat, except with units that advance a required phrase.
     pub fn token_mask<'a>(
         &'a self,
-        state: &ConstraintState,
+        state: &'a ConstraintState,
         reversed: impl Iterator<Item = u32>,
         next: Distribution<'a>,
         no_repeat: Option<usize>,
     ) -> TokenMask<'a> {
         let forced = self.prefix.get(state.length).copied();
-        let forms = &*self.surface_forms;
         let is_free = forced.is_none() && !(self.required.is_empty() && self.avoided.is_empty());
         let intended = if is_free { next.best(1, &|_| true).first().map(|best| best.unit) } else { None };
         let proposals = self.proposals(state);
         let repeated = no_repeat.map_or_else(Vec::new, |n| repeated(&reversed.collect::<Vec<u32>>(), n));
-        let mask = TokenMask {
+        TokenMask {
+            constraints: self,
+            state,
             forced,
             banned: repeated.into_iter().filter(|unit| !proposals.contains(unit)).collect(),
             begins_phrase: state.partial.is_none(),
             proposals,
             may_end: self.unmet_requirements(state) == 0,
-            word_ended: state.word_ended,
-            text: if is_free { state.text.clone() } else { String::new() },
             avoided: if is_free { &self.avoided } else { &[] },
-            forms,
             next,
             intended,
-            nears_avoided: false,
-        };
-        let nears_avoided = intended.is_some_and(|unit| mask.leads_to_avoided(unit) || mask.completes_avoided(unit));
-        TokenMask { nears_avoided, ..mask }
+        }
     }
 
     fn tracked_phrases(&self) -> &[RequiredPhrase] {
@@ -279,11 +279,14 @@ fn repeated(reversed: &[u32], n: usize) -> Vec<u32> {
 
 /// Mask of the next unit.
 ///
-/// An avoided word may be written as long as it can become a longer one, but it may not end. Words should stay whole: where
-/// the model is about to write an avoided word, another *word* takes its place, and a required phrase begins where a word
-/// ends. The model's most probable unit says whether a word ends. Where it ends the translation without a required phrase,
-/// the hypothesis gives way to others, except with a phrase in progress. A unit that disagrees needs a probability of its own.
+/// An avoided word may be written as long as it can become a longer one, but it may not end. The word in its place should
+/// be a word: if the model would have written it otherwise, which its most probable units say, it must be a known one. A
+/// required phrase begins where a word ends. Where the model ends the translation without a required phrase, the
+/// hypothesis gives way to others, except with a phrase in progress. A phrase that disagrees needs a probability of its
+/// own.
 pub struct TokenMask<'a> {
+    constraints: &'a DecodingConstraints,
+    state: &'a ConstraintState,
     /// Next unit of the prefix.
     forced: Option<u32>,
     /// Units that would repeat an n-gram.
@@ -292,16 +295,10 @@ pub struct TokenMask<'a> {
     /// True if proposals begin phrases.
     begins_phrase: bool,
     may_end: bool,
-    word_ended: bool,
-    /// End of the text of the hypothesis.
-    text: String,
     avoided: &'a [String],
-    forms: &'a SurfaceForms,
     next: Distribution<'a>,
     /// Most probable unit.
     intended: Option<u32>,
-    /// True if it leads to an avoided word or ends one.
-    nears_avoided: bool,
 }
 
 impl TokenMask<'_> {
@@ -312,15 +309,14 @@ impl TokenMask<'_> {
         }
         (self.may_end || unit != END)
             && !self.banned.contains(&unit)
-            && !(self.word_ended && self.forms.continues_word(unit))
+            && !(self.state.word_ended && self.continues_word(unit))
             && !self.completes_avoided(unit)
     }
 
     /// True if the unit leads to an avoided word: the word may yet become a longer one.
     pub fn leads_to_avoided(&self, unit: u32) -> bool {
-        let added = self.forms.text(unit);
-        let text = format!("{}{added}", self.text);
-        !added.is_empty() && self.avoided.iter().any(|phrase| self.forms.approaches_phrase(&text, phrase))
+        let (text, added) = self.extended_text(unit);
+        !added.is_empty() && self.avoided.iter().any(|phrase| self.forms().approaches_phrase(&text, phrase))
     }
 
     /// Allowed units that advance a required phrase and agree with the model, which are candidates even if improbable.
@@ -330,27 +326,68 @@ impl TokenMask<'_> {
 
     /// True if an avoided phrase ends before the unit, or within it.
     fn completes_avoided(&self, unit: u32) -> bool {
-        let added = self.forms.text(unit);
-        let text = format!("{}{added}", self.text);
-        let from = self.text.len().saturating_sub(1);
+        let (text, added) = self.extended_text(unit);
+        let from = self.state.text.len().saturating_sub(1);
         self.avoided.iter().any(|phrase| match added {
-            "" => self.forms.contains_phrase(&text, from, phrase),
-            _ => self.forms.contains_complete_phrase(&text, from, phrase),
+            "" => self.forms().contains_phrase(&text, from, phrase),
+            _ => self.forms().contains_complete_phrase(&text, from, phrase),
         })
     }
 
-    /// True if the unit agrees with the model's most probable one, or is probable itself.
+    /// Returns the end of the text of the hypothesis with the unit, and the text of the unit.
+    fn extended_text(&self, unit: u32) -> (String, &str) {
+        let added = self.forms().text(unit);
+        (format!("{}{added}", self.state.text), added)
+    }
+
+    fn forms(&self) -> &SurfaceForms {
+        &self.constraints.surface_forms
+    }
+
+    fn continues_word(&self, unit: u32) -> bool {
+        self.forms().continues_word(unit)
+    }
+
+    /// Returns the state of the hypothesis with the unit, which was predicted with these attention weights.
+    pub fn advance(&self, unit: u32, attention: &[f32]) -> ConstraintState {
+        let deviates = self.deviates(unit);
+        ConstraintState { deviates, ..self.constraints.advance(self.state, unit, attention) }
+    }
+
+    /// True if the model would have written the last word otherwise, with this unit. Units of required phrases, and the
+    /// prefix, are given and not chosen.
+    fn deviates(&self, unit: u32) -> bool {
+        let is_chosen = |intended| unit != intended && !self.proposals.contains(&unit);
+        self.state.deviates && self.continues_word(unit) || self.intended.is_some_and(is_chosen)
+    }
+
+    /// True if the words that the unit ends, continues and begins are known where the model would have written others.
+    fn keeps_words_known(&self, unit: u32) -> bool {
+        let Some(known) = self.constraints.known_words.as_ref().filter(|_| !self.avoided.is_empty()) else {
+            return true;
+        };
+        let last_word = &self.state.text[start_of_last_word(&self.state.text)..];
+        let (deviates, added) = (self.deviates(unit), self.forms().text(unit));
+        if self.continues_word(unit) {
+            return !deviates || known.cover(&format!("{last_word}{added}"), false);
+        }
+        let is_cut_short = deviates && self.intended.is_some_and(|intended| self.continues_word(intended));
+        let ends_known = !(self.state.deviates || is_cut_short) || known.cover(last_word, true);
+        ends_known && (!deviates || known.cover(added, false))
+    }
+
+    /// True if the unit agrees with the model's most probable one, or is probable itself, and words stay known.
     pub fn agrees_with_model(&self, unit: u32) -> bool {
         let Some(intended) = self.intended else { return true };
-        let begins_word = |unit| !self.forms.continues_word(unit);
+        let begins_word = |unit| !self.continues_word(unit);
+        let is_proposed = self.proposals.contains(&unit);
         let agrees = if intended == END && !self.may_end {
-            !self.begins_phrase && self.proposals.contains(&unit)
-        } else if self.proposals.contains(&unit) {
-            !self.begins_phrase || begins_word(intended) || !begins_word(unit)
+            is_proposed && !self.begins_phrase
         } else {
-            !self.nears_avoided || begins_word(intended) && begins_word(unit)
+            !is_proposed || !self.begins_phrase || begins_word(intended) || !begins_word(unit)
         };
-        agrees || self.next.candidate(unit).log_probability >= MIN_INTENDED.ln()
+        let is_probable = || self.next.candidate(unit).log_probability >= MIN_INTENDED.ln();
+        (agrees || is_probable()) && self.keeps_words_known(unit)
     }
 }
 
@@ -483,21 +520,41 @@ mod tests {
     }
 
     #[test]
-    fn another_word_takes_the_place_of_an_avoided_one() {
+    fn known_word_takes_the_place_of_an_avoided_one() {
+        let constraints = DecodingConstraints {
+            avoided: ["b".to_owned()].into(),
+            known_words: Some(Arc::new(KnownWords::from_texts(["a", "b", "bd"]))),
+            surface_forms: surface_forms(),
+            ..DecodingConstraints::default()
+        };
+        let with_best = |best: usize| {
+            let mut probabilities = [0.13; 8];
+            probabilities[best] = 0.5;
+            probabilities
+        };
+        assert_eq!(allowed(&constraints, &[4], with_best(5), None), [2, 3, 4, 5], "c and ad are unknown");
+        assert_eq!(allowed(&constraints, &[4], with_best(7), None), [2, 3, 4, 5, 7], "the model itself writes ad");
+        assert_eq!(allowed(&constraints, &[6], with_best(7), None), [7], "the model would not end c");
+        assert_eq!(allowed(&constraints, &[6], with_best(2), None), [2, 3, 4, 5]);
+        assert_eq!(allowed(&constraints, &[4, 5], with_best(6), None), [7], "b may become bd");
+    }
+
+    #[test]
+    fn word_deviates_until_the_next_one_begins() {
         let constraints = DecodingConstraints {
             avoided: ["b".to_owned()].into(),
             surface_forms: surface_forms(),
             ..DecodingConstraints::default()
         };
-        let with_best = |best: usize| {
-            let mut probabilities = [0.01; 8];
-            probabilities[best] = 0.93;
-            probabilities
+        let after = |state: &ConstraintState, best: usize, unit: u32| {
+            let mut logits = [0.0; 8];
+            logits[best] = 1.0;
+            let predictions = Predictions::from_logits(Buffer::from_slice(&logits), vec![vec![1.0]]);
+            constraints.token_mask(state, std::iter::empty(), predictions.row(0), None).advance(unit, &[])
         };
-        assert_eq!(allowed(&constraints, &[4], with_best(5), None), [2, 3, 4, 5, 6], "the last word stays whole");
-        assert_eq!(allowed(&constraints, &[4], with_best(6), None), [2, 3, 4, 5, 6, 7]);
-        assert!(allowed(&constraints, &[4, 5], with_best(6), None).is_empty(), "the model ends the avoided word");
-        assert_eq!(allowed(&constraints, &[4, 5], with_best(7), None), [7]);
+        let other = after(&ConstraintState::default(), 5, 6);
+        let [same, next] = [after(&other, 7, 7), after(&other, 4, 4)];
+        assert_eq!([&other, &same, &next, &after(&next, 6, 7)].map(|state| state.deviates), [true, true, false, true]);
     }
 
     #[test]

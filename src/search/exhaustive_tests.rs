@@ -27,6 +27,7 @@ fn constraints(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> Decodin
         removed: 0,
         required: required.iter().map(|units| required_phrase(units, &surface_forms)).collect(),
         avoided: avoided.iter().map(|&text| text.to_owned()).collect(),
+        known_words: None,
         surface_forms,
     }
 }

@@ -80,7 +80,7 @@ impl SampledHypothesis<'_> {
         self.hypothesis.attention.push(attention.to_vec());
         self.hypothesis.finished = candidate.unit == END;
         if !self.hypothesis.finished {
-            self.state = constraints.advance(&self.state, candidate.unit, attention);
+            self.state = mask.advance(candidate.unit, attention);
             self.hypothesis.units.push(candidate.unit);
         }
         !self.hypothesis.finished

@@ -4,6 +4,7 @@ mod batch;
 mod bpe_dropout;
 mod corpus_stats;
 mod encoded_corpus;
+mod known_words;
 mod line_reader;
 mod line_stream;
 mod n_best;
@@ -31,6 +32,7 @@ pub use batch::{Batch, BatchSize, Example, GuideWeight, PaddedBatch, bucketed};
 pub use bpe_dropout::{Merges, Resegmenter};
 pub use corpus_stats::{CorpusStats, LineKind, SideStats};
 pub use encoded_corpus::EncodedCorpus;
+pub use known_words::{KnownWords, start_of_last_word};
 pub use line_reader::{
     LONGEST_LINE, LineError, OnError, count_lines, is_truncated, name as file_name, read_each_line, read_lines,
 };

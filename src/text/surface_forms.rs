@@ -77,7 +77,7 @@ fn is_boundary(before: &str, after: &str) -> bool {
 }
 
 /// True if a character forms words with its neighbors.
-fn joins_words(character: char) -> bool {
+pub(super) fn joins_words(character: char) -> bool {
     is_of_word(character) && !is_unspaced(character)
 }
 

@@ -10,8 +10,8 @@ use anyhow::{Result, ensure};
 use super::{MAX_SENTENCE_UNITS, Sentence};
 use crate::search::{DecodingConstraints, MAX_REQUIRED_UNITS, RequiredPhrase};
 use crate::text::{
-    LONGEST_LINE, NormalForm, Normalization, Pair, Segmentation, SurfaceForms, UNKNOWN, Vocabulary, WordSplitting,
-    has_phrase, word_spans,
+    KnownWords, LONGEST_LINE, NormalForm, Normalization, Pair, Segmentation, SurfaceForms, UNKNOWN, Vocabulary,
+    WordSplitting, has_phrase, word_spans,
 };
 
 /// Constraints on translations as text.
@@ -136,6 +136,8 @@ pub struct CompiledConstraints {
     prefix: Option<String>,
     required: Vec<RequiredPhrase>,
     avoided: Arc<[String]>,
+    /// Words that may take the place of avoided ones, if known.
+    known_words: Option<Arc<KnownWords>>,
     terms: Terminology,
     surface_forms: Arc<SurfaceForms>,
     /// Translations that are not required, since the model has no units for them.
@@ -161,7 +163,14 @@ impl CompiledConstraints {
         );
         let avoided = constraints.avoided.iter().map(|phrase| phrase.trim().to_owned()).collect();
         let (terms, skipped_terms) = constraints.terms.covered_by(target)?;
-        Ok(Self { prefix: constraints.prefix, required, avoided, terms, surface_forms, skipped_terms })
+        let known_words = None;
+        Ok(Self { prefix: constraints.prefix, required, avoided, known_words, terms, surface_forms, skipped_terms })
+    }
+
+    /// Sets the words that may take the place of avoided ones.
+    #[must_use]
+    pub fn with_known_words(self, known_words: Option<Arc<KnownWords>>) -> Self {
+        Self { known_words, ..self }
     }
 
     /// Checks a sentence's own target prefix.
@@ -192,6 +201,7 @@ impl CompiledConstraints {
             required,
             removed: 0,
             avoided: Arc::clone(&self.avoided),
+            known_words: self.known_words.clone(),
             surface_forms: Arc::clone(&self.surface_forms),
         }
         .within_units())

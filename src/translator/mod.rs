@@ -31,7 +31,9 @@ use crate::checkpoint::{Checkpoint, Config, ModelDir};
 use crate::error::{UsageError, usage};
 use crate::model::{Architecture, ForcedScores, RnnSearch};
 use crate::search::{DecodingConstraints, Hypothesis, RequiredPhrase, Source, search_all};
-use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabulary, WordSplitting, bucketed};
+use crate::text::{
+    Batch, BatchSize, Example, KnownWords, Pair, Segmentation, Units, Vocabulary, WordSplitting, bucketed,
+};
 
 use constraints::CompiledConstraints;
 use term_placement::place_terms;
@@ -71,6 +73,8 @@ pub struct Translator {
     constraints: CompiledConstraints,
     /// Statistical aligner of the first model, if there is one, loaded on first use.
     aligner: Arc<OnceLock<Option<Arc<WordAligner>>>>,
+    /// Target words of its training data, if it has an aligner, collected on first use.
+    known_target_words: Arc<OnceLock<Option<Arc<KnownWords>>>>,
 }
 
 /// Translation of a sentence.
@@ -225,6 +229,7 @@ impl Translator {
             copies_unknown: false,
             constraints,
             aligner: Arc::default(),
+            known_target_words: Arc::default(),
         })
     }
 
@@ -296,7 +301,9 @@ impl Translator {
         if let Some(phrase) = constraints.contradiction() {
             return usage(format!("--avoid {phrase:?} forbids what --prefix, --require or --terms ask for"));
         }
-        Ok(Self { constraints: CompiledConstraints::new(constraints, &self.checkpoint.target)?, ..self })
+        let known_words = if constraints.avoided.is_empty() { None } else { self.known_target_words()? };
+        let constraints = CompiledConstraints::new(constraints, &self.checkpoint.target)?.with_known_words(known_words);
+        Ok(Self { constraints, ..self })
     }
 
     /// Checks the target prefix of a sentence.
@@ -356,6 +363,13 @@ impl Translator {
         }
         let loaded = ModelDir::new(&self.path).load_aligner(&self.checkpoint)?.map(Arc::new);
         Ok(self.aligner.get_or_init(|| loaded).clone())
+    }
+
+    /// Returns the target words of the first model's training data, if it has a statistical aligner, which knows them.
+    fn known_target_words(&self) -> Result<Option<Arc<KnownWords>>> {
+        let aligner = self.aligner()?;
+        let collected = || aligner.map(|aligner| Arc::new(KnownWords::from_texts(aligner.target_words())));
+        Ok(self.known_target_words.get_or_init(collected).clone())
     }
 
     /// Device of the models.
