@@ -226,7 +226,7 @@ impl<'a> Beam<'a> {
         let mask = self.constraints.token_mask(&state, reversed, next, self.no_repeat);
         let allows = |unit| mask.allows(unit) && (!only_agreeing || mask.agrees_with_model(unit));
         let best = |leads_to_avoided| {
-            next.best(self.width, &|unit| allows(unit) && mask.leads_to_avoided(unit) == leads_to_avoided)
+            next.best(self.width, &|unit| mask.leads_to_avoided(unit) == leads_to_avoided && allows(unit))
         };
         let mut candidates = [best(false), best(true)].concat();
         let is_missing = |unit: &u32| candidates.iter().all(|candidate| candidate.unit != *unit);

@@ -7,7 +7,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Distribution;
-use crate::text::{END, KnownWords, SurfaceForms, start_of_last_word};
+use super::avoided_phrases::{AvoidedPhrases, Replacements};
+use crate::text::{END, SurfaceForms, start_of_last_word};
 
 /// Maximum number of required phrases.
 pub const MAX_REQUIRED_PHRASES: usize = 64;
@@ -25,10 +26,8 @@ pub struct DecodingConstraints {
     pub required: Vec<RequiredPhrase>,
     /// Number of phrases that [`Self::within_units`] removed.
     pub removed: usize,
-    /// Phrases that the translation does not contain as whole words, without spaces around them.
-    pub avoided: Arc<[String]>,
-    /// Words that may take the place of avoided ones, if known: those of the training data.
-    pub known_words: Option<Arc<KnownWords>>,
+    /// Phrases that the translation does not contain as whole words.
+    pub avoided: Arc<AvoidedPhrases>,
     /// Surface forms of the target units.
     pub surface_forms: Arc<SurfaceForms>,
 }
@@ -217,6 +216,7 @@ impl DecodingConstraints {
         let intended = if is_free { next.best(1, &|_| true).first().map(|best| best.unit) } else { None };
         let proposals = self.proposals(state);
         let repeated = no_repeat.map_or_else(Vec::new, |n| repeated(&reversed.collect::<Vec<u32>>(), n));
+        let last_word = &state.text[start_of_last_word(&state.text)..];
         TokenMask {
             constraints: self,
             state,
@@ -225,7 +225,8 @@ impl DecodingConstraints {
             begins_phrase: state.partial.is_none(),
             proposals,
             may_end: self.unmet_requirements(state) == 0,
-            avoided: if is_free { &self.avoided } else { &[] },
+            replacements: self.avoided.replacements(last_word),
+            avoided_rests: self.avoided.rests(&state.text, &self.surface_forms),
             next,
             intended,
         }
@@ -295,7 +296,9 @@ pub struct TokenMask<'a> {
     /// True if proposals begin phrases.
     begins_phrase: bool,
     may_end: bool,
-    avoided: &'a [String],
+    /// Rests of avoided phrases that have begun.
+    avoided_rests: Vec<&'a str>,
+    replacements: Option<Replacements<'a>>,
     next: Distribution<'a>,
     /// Most probable unit.
     intended: Option<u32>,
@@ -315,8 +318,11 @@ impl TokenMask<'_> {
 
     /// True if the unit leads to an avoided word: the word may yet become a longer one.
     pub fn leads_to_avoided(&self, unit: u32) -> bool {
-        let (text, added) = self.extended_text(unit);
-        !added.is_empty() && self.avoided.iter().any(|phrase| self.forms().approaches_phrase(&text, phrase))
+        self.concerns_avoided(unit) && {
+            let (text, added) = self.extended_text(unit);
+            let approaches = |phrase: &String| self.forms().approaches_phrase(&text, phrase);
+            !added.is_empty() && self.constraints.avoided.iter().any(approaches)
+        }
     }
 
     /// Allowed units that advance a required phrase and agree with the model, which are candidates even if improbable.
@@ -326,12 +332,22 @@ impl TokenMask<'_> {
 
     /// True if an avoided phrase ends before the unit, or within it.
     fn completes_avoided(&self, unit: u32) -> bool {
-        let (text, added) = self.extended_text(unit);
-        let from = self.state.text.len().saturating_sub(1);
-        self.avoided.iter().any(|phrase| match added {
-            "" => self.forms().contains_phrase(&text, from, phrase),
-            _ => self.forms().contains_complete_phrase(&text, from, phrase),
-        })
+        self.concerns_avoided(unit) && {
+            let (text, added) = self.extended_text(unit);
+            let from = self.state.text.len().saturating_sub(1);
+            self.constraints.avoided.iter().any(|phrase| match added {
+                "" => self.forms().contains_phrase(&text, from, phrase),
+                _ => self.forms().contains_complete_phrase(&text, from, phrase),
+            })
+        }
+    }
+
+    /// True if the unit may end, continue or begin an avoided phrase. Most units do not, which saves the search in the text.
+    fn concerns_avoided(&self, unit: u32) -> bool {
+        let added = self.forms().text(unit);
+        let continues = |rest: &&str| rest.starts_with(added) || added.starts_with(*rest);
+        self.forced.is_none()
+            && (self.constraints.avoided.may_begin_within(unit) || self.avoided_rests.iter().any(continues))
     }
 
     /// Returns the end of the text of the hypothesis with the unit, and the text of the unit.
@@ -363,17 +379,14 @@ impl TokenMask<'_> {
 
     /// True if the words that the unit ends, continues and begins are known where the model would have written others.
     fn keeps_words_known(&self, unit: u32) -> bool {
-        let Some(known) = self.constraints.known_words.as_ref().filter(|_| !self.avoided.is_empty()) else {
-            return true;
-        };
-        let last_word = &self.state.text[start_of_last_word(&self.state.text)..];
-        let (deviates, added) = (self.deviates(unit), self.forms().text(unit));
+        let Some(replacements) = &self.replacements else { return true };
+        let deviates = self.deviates(unit);
         if self.continues_word(unit) {
-            return !deviates || known.cover(&format!("{last_word}{added}"), false);
+            return !deviates || replacements.continue_with(unit, self.forms().text(unit));
         }
         let is_cut_short = deviates && self.intended.is_some_and(|intended| self.continues_word(intended));
-        let ends_known = !(self.state.deviates || is_cut_short) || known.cover(last_word, true);
-        ends_known && (!deviates || known.cover(added, false))
+        let ends_known = !(self.state.deviates || is_cut_short) || replacements.has_word();
+        ends_known && (!deviates || replacements.begin_with(unit))
     }
 
     /// True if the unit agrees with the model's most probable one, or is probable itself, and words stay known.
@@ -396,6 +409,7 @@ mod tests {
     use super::super::Predictions;
     use super::*;
     use crate::kernels::buffer_pool::Buffer;
+    use crate::text::KnownWords;
 
     fn anywhere(phrases: &[&[u32]]) -> Vec<RequiredPhrase> {
         let phrase = |units: &&[u32]| RequiredPhrase { text: String::new(), units: units.to_vec(), term: Vec::new() };
@@ -429,6 +443,12 @@ mod tests {
 
     fn surface_forms() -> Arc<SurfaceForms> {
         Arc::new(SurfaceForms::new(["", "", "", "", " a", " b", " c", "d"].map(str::to_owned).to_vec(), true))
+    }
+
+    fn avoid(phrases: &[&str], known_words: Option<&[&str]>) -> Arc<AvoidedPhrases> {
+        let phrases = phrases.iter().map(|&phrase| phrase.to_owned()).collect();
+        let known_words = known_words.map(|words| Arc::new(KnownWords::from_texts(words.iter().copied())));
+        Arc::new(AvoidedPhrases::new(phrases, &surface_forms(), known_words))
     }
 
     #[test]
@@ -503,7 +523,7 @@ mod tests {
                 .into_iter()
                 .map(|phrase| RequiredPhrase { text: "bd".to_owned(), ..phrase })
                 .collect(),
-            avoided: avoided.iter().map(|&text| text.to_owned()).collect(),
+            avoided: avoid(avoided, None),
             surface_forms: Arc::clone(&surface_forms),
             ..DecodingConstraints::default()
         };
@@ -522,8 +542,7 @@ mod tests {
     #[test]
     fn known_word_takes_the_place_of_an_avoided_one() {
         let constraints = DecodingConstraints {
-            avoided: ["b".to_owned()].into(),
-            known_words: Some(Arc::new(KnownWords::from_texts(["a", "b", "bd"]))),
+            avoided: avoid(&["b"], Some(&["a", "b", "bd"])),
             surface_forms: surface_forms(),
             ..DecodingConstraints::default()
         };
@@ -542,7 +561,7 @@ mod tests {
     #[test]
     fn word_deviates_until_the_next_one_begins() {
         let constraints = DecodingConstraints {
-            avoided: ["b".to_owned()].into(),
+            avoided: avoid(&["b"], None),
             surface_forms: surface_forms(),
             ..DecodingConstraints::default()
         };

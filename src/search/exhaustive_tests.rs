@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::table_scorer::{TableScorer, every_sequence};
 use super::{
-    BeamSearch, DecodingConstraints, Hypothesis, HypothesisScoring, LengthFormula, LengthLimits, RequiredPhrase,
-    SampleSearch, SamplingConfig, SearchInput, sample, search,
+    AvoidedPhrases, BeamSearch, DecodingConstraints, Hypothesis, HypothesisScoring, LengthFormula, LengthLimits,
+    RequiredPhrase, SampleSearch, SamplingConfig, SearchInput, sample, search,
 };
 use crate::text::SurfaceForms;
 
@@ -26,8 +26,11 @@ fn constraints(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> Decodin
         prefix_ends_word: !prefix.is_empty() && prefix.len().is_multiple_of(2),
         removed: 0,
         required: required.iter().map(|units| required_phrase(units, &surface_forms)).collect(),
-        avoided: avoided.iter().map(|&text| text.to_owned()).collect(),
-        known_words: None,
+        avoided: Arc::new(AvoidedPhrases::new(
+            avoided.iter().map(|&text| text.to_owned()).collect(),
+            &surface_forms,
+            None,
+        )),
         surface_forms,
     }
 }

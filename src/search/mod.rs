@@ -1,5 +1,6 @@
 //! Beam search and ancestral sampling over a [`Scorer`]; greedy search is a beam of 1.
 
+mod avoided_phrases;
 mod batches;
 mod beam;
 mod cancellation;
@@ -16,6 +17,7 @@ mod settings;
 #[cfg(test)]
 mod table_scorer;
 
+pub use avoided_phrases::AvoidedPhrases;
 pub use batches::{Source, search_all};
 pub use beam::{SearchInput, search};
 pub use cancellation::Cancellation;

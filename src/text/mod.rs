@@ -32,7 +32,7 @@ pub use batch::{Batch, BatchSize, Example, GuideWeight, PaddedBatch, bucketed};
 pub use bpe_dropout::{Merges, Resegmenter};
 pub use corpus_stats::{CorpusStats, LineKind, SideStats};
 pub use encoded_corpus::EncodedCorpus;
-pub use known_words::{KnownWords, start_of_last_word};
+pub use known_words::{KnownWords, is_lowercase_word, start_of_last_word, words_beginning_with};
 pub use line_reader::{
     LONGEST_LINE, LineError, OnError, count_lines, is_truncated, name as file_name, read_each_line, read_lines,
 };

@@ -22,6 +22,11 @@ impl SurfaceForms {
         self.texts.get(unit as usize).map_or("", String::as_str)
     }
 
+    /// Texts of all units by id.
+    pub fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
     /// True if a unit extends a word that the units before it began.
     pub fn continues_word(&self, unit: u32) -> bool {
         self.has_words && self.text(unit).starts_with(joins_words)
@@ -53,11 +58,26 @@ impl SurfaceForms {
     /// further units decide whether the phrase stands there. False if units are characters.
     pub fn approaches_phrase(&self, text: &str, phrase: &str) -> bool {
         let last_word = phrase.trim_end_matches(joins_words).len();
-        let is_end = |end: usize| {
-            let before = text.strip_suffix(&phrase[..end]);
-            before.is_some_and(|before| is_boundary(before, phrase))
+        self.has_words && self.rests(text, phrase, last_word).next().is_some()
+    }
+
+    /// True if a unit with this text contains a phrase or ends with a beginning of it.
+    pub fn may_begin_within(&self, text: &str, phrase: &str) -> bool {
+        let is_beginning = |start: usize| {
+            let (before, rest) = text.split_at(start);
+            (phrase.starts_with(rest) || rest.starts_with(phrase)) && (!self.has_words || is_boundary(before, phrase))
         };
-        self.has_words && ends(phrase, last_word).any(is_end)
+        text.char_indices().any(|(start, _)| is_beginning(start))
+    }
+
+    /// Iterates over the rests of a phrase that a text lacks which ends with more than the first `from` bytes of it.
+    pub fn rests<'a>(&self, text: &'a str, phrase: &'a str, from: usize) -> impl Iterator<Item = &'a str> {
+        let has_words = self.has_words;
+        let rest = move |end: usize| {
+            let before = text.strip_suffix(&phrase[..end])?;
+            (!has_words || is_boundary(before, phrase)).then_some(&phrase[end..])
+        };
+        ends(phrase, from).filter_map(rest)
     }
 }
 
@@ -121,6 +141,21 @@ mod tests {
         let is_complete = |text: &str, phrase: &str| forms.contains_complete_phrase(text, 0, phrase);
         assert!(is_complete("ein Hund.", "Hund") && is_complete("ein Hund.", ".") && is_complete("一本", "本"));
         assert!(!is_complete("ein Hund", "Hund") && !is_complete("ein Hunde.", "Hund"));
+    }
+
+    #[test]
+    fn finds_rests_of_phrases_and_units_that_begin_them() {
+        let forms = surface_forms(&[], true);
+        let rests = |text| forms.rests(text, "ein Hund", 0).collect::<Vec<_>>();
+        assert_eq!([rests(" ein"), rests("e"), rests("ein Hund")], [[" Hund"], ["in Hund"], [""]]);
+        assert!(rests("kein").is_empty());
+        for text in [" ein", "ein", "e", " kein e", "-ein Hunde"] {
+            assert!(forms.may_begin_within(text, "ein Hund"), "{text}");
+        }
+        for text in ["", " kein", " Hund", "einem", "me"] {
+            assert!(!forms.may_begin_within(text, "ein Hund"), "{text}");
+        }
+        assert!(surface_forms(&[], false).may_begin_within("me", "ein"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 
 use super::{MAX_SENTENCE_UNITS, Sentence};
-use crate::search::{DecodingConstraints, MAX_REQUIRED_UNITS, RequiredPhrase};
+use crate::search::{AvoidedPhrases, DecodingConstraints, MAX_REQUIRED_UNITS, RequiredPhrase};
 use crate::text::{
     KnownWords, LONGEST_LINE, NormalForm, Normalization, Pair, Segmentation, SurfaceForms, UNKNOWN, Vocabulary,
     WordSplitting, has_phrase, word_spans,
@@ -135,9 +135,7 @@ fn is_known(units: &[u32]) -> bool {
 pub struct CompiledConstraints {
     prefix: Option<String>,
     required: Vec<RequiredPhrase>,
-    avoided: Arc<[String]>,
-    /// Words that may take the place of avoided ones, if known.
-    known_words: Option<Arc<KnownWords>>,
+    avoided: Arc<AvoidedPhrases>,
     terms: Terminology,
     surface_forms: Arc<SurfaceForms>,
     /// Translations that are not required, since the model has no units for them.
@@ -145,11 +143,11 @@ pub struct CompiledConstraints {
 }
 
 impl CompiledConstraints {
-    /// Compiles constraints.
+    /// Compiles constraints. `known_words` may take the place of avoided ones.
     ///
     /// # Errors
     /// The vocabulary has no units for a required phrase, or there are too many units.
-    pub fn new(constraints: Constraints, target: &Vocabulary) -> Result<Self> {
+    pub fn new(constraints: Constraints, target: &Vocabulary, known_words: Option<Arc<KnownWords>>) -> Result<Self> {
         let surface_forms = Arc::new(target.surface_forms());
         let require = |phrase: &String| {
             let text = phrase.trim().to_owned();
@@ -162,15 +160,9 @@ impl CompiledConstraints {
             "--require: the phrases have {units} units in total; at most {MAX_REQUIRED_UNITS} are allowed"
         );
         let avoided = constraints.avoided.iter().map(|phrase| phrase.trim().to_owned()).collect();
+        let avoided = Arc::new(AvoidedPhrases::new(avoided, &surface_forms, known_words));
         let (terms, skipped_terms) = constraints.terms.covered_by(target)?;
-        let known_words = None;
-        Ok(Self { prefix: constraints.prefix, required, avoided, known_words, terms, surface_forms, skipped_terms })
-    }
-
-    /// Sets the words that may take the place of avoided ones.
-    #[must_use]
-    pub fn with_known_words(self, known_words: Option<Arc<KnownWords>>) -> Self {
-        Self { known_words, ..self }
+        Ok(Self { prefix: constraints.prefix, required, avoided, terms, surface_forms, skipped_terms })
     }
 
     /// Checks a sentence's own target prefix.
@@ -201,7 +193,6 @@ impl CompiledConstraints {
             required,
             removed: 0,
             avoided: Arc::clone(&self.avoided),
-            known_words: self.known_words.clone(),
             surface_forms: Arc::clone(&self.surface_forms),
         }
         .within_units())

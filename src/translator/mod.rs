@@ -219,7 +219,7 @@ impl Translator {
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?.with_lexicon(lexicon);
         let words = [checkpoint.config.text.source_units, checkpoint.config.text.target_units].map(Units::words);
         let models = vec![Arc::new(model)];
-        let constraints = CompiledConstraints::new(Constraints::default(), &checkpoint.target)?;
+        let constraints = CompiledConstraints::new(Constraints::default(), &checkpoint.target, None)?;
         Ok(Self {
             path: path.to_owned(),
             checkpoint: Arc::new(checkpoint),
@@ -302,7 +302,7 @@ impl Translator {
             return usage(format!("--avoid {phrase:?} forbids what --prefix, --require or --terms ask for"));
         }
         let known_words = if constraints.avoided.is_empty() { None } else { self.known_target_words()? };
-        let constraints = CompiledConstraints::new(constraints, &self.checkpoint.target)?.with_known_words(known_words);
+        let constraints = CompiledConstraints::new(constraints, &self.checkpoint.target, known_words)?;
         Ok(Self { constraints, ..self })
     }
 

@@ -1,0 +1,102 @@
+//! Phrases that a translation avoids.
+
+use std::sync::Arc;
+
+use crate::text::{KnownWords, SurfaceForms, is_lowercase_word, words_beginning_with};
+
+/// Phrases that a translation does not contain as whole words; by default none.
+#[derive(Clone, Debug, Default)]
+pub struct AvoidedPhrases {
+    /// Without spaces around them.
+    phrases: Vec<String>,
+    /// Words that may take the place of avoided ones: those of the training data, if they are known.
+    known_words: Option<Arc<KnownWords>>,
+    /// By id.
+    units: Vec<UnitTraits>,
+}
+
+/// Properties of a unit that save the search in the text of hypotheses.
+#[derive(Clone, Copy, Debug, Default)]
+struct UnitTraits {
+    /// True if an avoided phrase may begin within the unit.
+    begins_avoided: bool,
+    /// True if its words are known, the last one at least as the beginning of a known one.
+    begins_known: bool,
+    is_lowercase_word: bool,
+}
+
+impl AvoidedPhrases {
+    /// Prepares phrases without spaces around them for the units of a model.
+    pub fn new(phrases: Vec<String>, forms: &SurfaceForms, known_words: Option<Arc<KnownWords>>) -> Self {
+        if phrases.is_empty() {
+            return Self::default();
+        }
+        let traits = |text: &String| UnitTraits {
+            begins_avoided: phrases.iter().any(|phrase| forms.may_begin_within(text, phrase)),
+            begins_known: known_words.as_ref().is_none_or(|known| known.cover(text, false)),
+            is_lowercase_word: is_lowercase_word(text),
+        };
+        let units = forms.texts().iter().map(traits).collect();
+        Self { phrases, known_words, units }
+    }
+
+    /// Iterates over the phrases.
+    pub fn iter(&self) -> impl Iterator<Item = &String> {
+        self.phrases.iter()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.phrases.is_empty()
+    }
+
+    /// Rests of the phrases that a text lacks, which ends with beginnings of them.
+    pub fn rests<'a>(&'a self, text: &'a str, forms: &SurfaceForms) -> Vec<&'a str> {
+        self.iter().flat_map(|phrase| forms.rests(text, phrase, 0)).collect()
+    }
+
+    /// True if a phrase may begin within a unit.
+    pub fn may_begin_within(&self, unit: u32) -> bool {
+        self.traits(unit).begins_avoided
+    }
+
+    /// Returns the known words that a word may become; `None` if any word may take the place of avoided ones.
+    pub fn replacements<'a>(&'a self, word: &'a str) -> Option<Replacements<'a>> {
+        let known = self.known_words.as_deref()?;
+        Some(Replacements { avoided: self, known, word, words: known.beginning_with(word) })
+    }
+
+    fn traits(&self, unit: u32) -> UnitTraits {
+        self.units.get(unit as usize).copied().unwrap_or_default()
+    }
+}
+
+/// Known words that the last word of a hypothesis may become.
+pub struct Replacements<'a> {
+    avoided: &'a AvoidedPhrases,
+    known: &'a KnownWords,
+    word: &'a str,
+    /// Words that begin with it, sorted.
+    words: &'a [String],
+}
+
+impl Replacements<'_> {
+    /// True if the word is known.
+    pub fn has_word(&self) -> bool {
+        self.known.cover(self.word, true)
+    }
+
+    /// True if a unit begins known words.
+    pub fn begin_with(&self, unit: u32) -> bool {
+        self.avoided.traits(unit).begins_known
+    }
+
+    /// True if the word and a unit that continues it, with this text, begin known words.
+    pub fn continue_with(&self, unit: u32, text: &str) -> bool {
+        let is_lowercase = self.avoided.traits(unit).is_lowercase_word && is_lowercase_word(self.word);
+        match is_lowercase {
+            true => !words_beginning_with(self.words, self.word.len(), text).is_empty(),
+            false => self.known.cover(&format!("{}{text}", self.word), false),
+        }
+    }
+}
