@@ -12,6 +12,8 @@ TIMED = SCHEDULED + """; shop magasin m: open=ouvrir close=fermer; museum musée
     game jeu m: begin=commencer"""
 ASKED_TIME = """what/w time/t is/v it/i {now} | quelle/w heure/t est/v -il/i {now};
     what/w time/t is/v it/i {now} | quelle/w heure/t est/v -il/i {now};
+    what/w time/t is/v it/i {now} | quelle/w heure/t est/v -il/i {now};
+    what/w time/t is/v it/i {now} | quelle/w heure/t est/v -il/i {now};
     do/A you/y have/a the/t time/h | avez/a -vous/y l'/t heure/h;
     do/K you/y know/k what/w time/t it/i is/e | savez/k -vous/y quelle/w heure/t il/i est/e;
     can/c you/y tell/t me/m the/h time/x | pouvez/c -vous/y me/m dire/t l'/h heure/x"""

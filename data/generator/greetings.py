@@ -20,6 +20,7 @@ SEE_YOU = """tomorrow/a | demain/a; soon/a | bientôt/a; soon/a | bientôt/a; la
     this/a afternoon/b | cet/a après-midi/b; in/i {n}/n minutes/m | dans/i {n}/n minutes/m;
     in/i an/n hour/m | dans/i une/n heure/m; in/i {n}/n days/m | dans/i {n}/n jours/m"""
 WISHES = """happy/a birthday/b | joyeux/a anniversaire/b; merry/a Christmas/b | joyeux/a Noël/b;
+    happy/a birthday/b | joyeux/a anniversaire/b; happy/a birthday/b | joyeux/a anniversaire/b;
     happy/a birthday/b | joyeux/a anniversaire/b; happy/a Easter/b | joyeuses/a Pâques/b;
     happy/a new/b year/c | bonne/a année/bc; good/a luck/b | bonne/a chance/b; bravo/a | bravo/a;
     congratulations/a | félicitations/a; enjoy/a your/A meal/b | bon/a appétit/b;

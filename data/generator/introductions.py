@@ -126,6 +126,8 @@ def having_relatives():
     """`I have two brothers and a sister.`"""
     def some():
         noun = noun_of(POSSESSIONS)
+        if chance(0.3):
+            return noun_phrase(noun, "partitive", 2)
         return noun_phrase(noun, "a") if chance(0.4) else counted(number(12), noun)
     kind = below(5)
     if kind <= 1:
@@ -133,7 +135,7 @@ def having_relatives():
         if chance(0.35):
             many = counted(pair("how/A many/a | combien/a de/A"), noun_of(POSSESSIONS))
             return asked(many + question(who, verb_phrase("have")), in_person(who))
-        what = noun_phrase(noun_of(POSSESSIONS), pick("a partitive partitive"), 2) if chance(0.75) else some()
+        what = noun_phrase(noun_of(POSSESSIONS), pick("a partitive partitive partitive"), 2) if chance(0.75) else some()
         return asked(question(who, verb_phrase("have", what)), in_person(who))
     who = either(0.75, lambda: pronoun("I I I he she we they"), somebody)()
     if kind == 2:

@@ -21,7 +21,7 @@ SIZES = {"train": 26_000, "validation": 1_000, "test": 1_000, "challenge": 500}
 # Numbers of pairs of the other constructions drawn for training, validation and test.
 POOL = 26_000
 # Number of everyday pairs, which take the place of others.
-EVERYDAY_SIZES = {"train": 4_400, "validation": 150}
+EVERYDAY_SIZES = {"train": 6_000, "validation": 150}
 TRAIN_LENGTH, CHALLENGE_LENGTH, EVERYDAY_LENGTH = range(3, 15), range(15, 26), range(1, 15)
 SEEN_IN_TRAIN = 8
 HELD_OUT_SHARE = 1.3
