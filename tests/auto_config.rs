@@ -51,6 +51,45 @@ fn units_follow_each_sides_lines() {
     assert!(!dir.path("model").exists(), "a refused training creates no directory");
 }
 
+/// Words of two Korean syllables and their sounds, a tab between them.
+fn korean_pairs() -> String {
+    let (consonants, vowels) = (["k", "kk", "n", "t", "tt", "r", "m"], ["a", "ae", "ya", "yae", "eo", "e"]);
+    let syllables: Vec<(char, String)> = (0..consonants.len() * vowels.len())
+        .map(|index| {
+            let (first, second) = (index / vowels.len(), index % vowels.len());
+            let syllable = char::from_u32('가' as u32 + (first * 21 + second) as u32 * 28 + 1).unwrap();
+            (syllable, format!("{} {} k", consonants[first], vowels[second]))
+        })
+        .collect();
+    let pair = |[(a, sounds_a), (b, sounds_b)]: [&(char, String); 2]| format!("{a}{b}\t{sounds_a} {sounds_b}\n");
+    (0..syllables.len())
+        .map(|index| pair([index, (index + 5) % syllables.len()].map(|index| &syllables[index])))
+        .collect()
+}
+
+#[test]
+fn korean_syllables_are_read_as_letters_and_written_as_syllables() {
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", korean_pairs());
+    let train = |out: &str, options: &[&str]| {
+        dir.run(&[&["train", "--train", "pairs.tsv", "--out", out], &FEW_STEPS[..], options].concat()).worked();
+        let text = &config(&dir, out)["text"];
+        ["source_units", "target_units"].map(|side| text[side].as_str().unwrap().to_owned())
+    };
+    assert_eq!(train("spoken", &[]), ["letter", "word"]);
+    assert_eq!(train("syllables", &["--source-units", "char"]), ["char", "word"]);
+    assert_eq!(train("written", &["--columns", "2,1"]), ["word", "letter"]);
+    let written = dir.run(&["translate", "--model", "written", "--prefix", "각낵", "k a k"]);
+    assert!(written.worked().starts_with("각낵"), "{written:?}");
+    let aligned = dir.run(&["align", "--model", "spoken", "--pairs", "pairs.tsv", "--format", "jsonl", "--only", "1"]);
+    let line = json(aligned.worked().lines().next().unwrap());
+    assert_eq!(
+        (&line["source"], line["target"].as_array().unwrap().len()),
+        (&serde_json::json!(["각", "겍"]), 6),
+        "{line}"
+    );
+}
+
 #[test]
 fn presets_order_by_size_and_length() {
     let size = |preset: &str| {

@@ -20,7 +20,7 @@ use super::unreadable::Unreadable;
 use crate::cli::{TranslateArgs, TranslationFormat};
 use crate::error::UsageError;
 use crate::render::AlignmentFormat;
-use crate::text::{LineError, LineStream, TableRows, Units, WordSplitting, count_lines, file_name, word_spans};
+use crate::text::{LineError, LineStream, TableRows, WordSplitting, count_lines, file_name, word_spans};
 use crate::translator::{LineWarnings, LinkOptions, Markup, Sentence, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
@@ -197,7 +197,7 @@ fn is_interactive(args: &TranslateArgs) -> bool {
 
 /// Warns of arguments that look like an unquoted sentence, unless the model translates single words, and of names of files.
 fn warn_of_arguments(args: &TranslateArgs, translator: &Translator, console: &Console) {
-    let of_sentences = translator.config().text.source_units != Units::Char;
+    let of_sentences = !translator.config().text.source_units.are_characters();
     if of_sentences && args.text.len() > 1 && args.text.iter().all(|text| is_word(text)) {
         let count = args.text.len();
         console.warn(format!("{count} words are translated one by one; put a sentence in quotes"));

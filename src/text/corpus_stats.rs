@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::composition::decomposed;
 use super::{Pair, Units, WordSplitting, word_spans};
 
 /// Minimum share of one-word lines on a side of single words.
@@ -25,15 +26,6 @@ pub enum LineKind {
 }
 
 impl LineKind {
-    /// Returns the default units of such lines.
-    pub fn units(self) -> Units {
-        match self {
-            Self::Sentences => Units::Bpe,
-            Self::Words => Units::Char,
-            Self::Symbols => Units::Word,
-        }
-    }
-
     /// Returns the plural name.
     pub fn name(self) -> &'static str {
         match self {
@@ -53,6 +45,8 @@ pub struct SideStats {
     pub words: f64,
     /// Number of distinct words, with punctuation split off.
     pub distinct_words: usize,
+    /// True for single words whose characters consist of at most half as many letters and marks.
+    pub decomposes: bool,
 }
 
 /// Statistics of a corpus.
@@ -87,10 +81,20 @@ impl CorpusStats {
 }
 
 impl SideStats {
-    fn new<'t>(lines: impl Iterator<Item = &'t str>) -> Self {
+    /// Returns the default units.
+    pub fn units(&self) -> Units {
+        match self.kind {
+            LineKind::Sentences => Units::Bpe,
+            LineKind::Words if self.decomposes => Units::Letter,
+            LineKind::Words => Units::Char,
+            LineKind::Symbols => Units::Word,
+        }
+    }
+
+    fn new<'t>(lines: impl Iterator<Item = &'t str> + Clone) -> Self {
         let (mut count, mut single, mut words, mut characters) = (0, 0, 0, 0);
         let (mut tokens, mut distinct) = (HashSet::new(), HashSet::new());
-        for line in lines {
+        for line in lines.clone() {
             let spans = word_spans(line, WordSplitting::Whitespace);
             count += 1;
             single += usize::from(spans.len() == 1);
@@ -109,8 +113,15 @@ impl SideStats {
         } else {
             LineKind::Sentences
         };
-        Self { kind, words: share(words, count), distinct_words: distinct.len() }
+        let decomposes = kind == LineKind::Words && decompose_to_fewer(lines.flat_map(str::chars).collect());
+        Self { kind, words: share(words, count), distinct_words: distinct.len(), decomposes }
     }
+}
+
+/// True if characters consist of at most half as many letters and marks, as Korean syllables do.
+fn decompose_to_fewer(characters: HashSet<char>) -> bool {
+    let letters: HashSet<char> = decomposed(&characters.iter().collect::<String>()).chars().collect();
+    2 * letters.len() <= characters.len()
 }
 
 #[cfg(test)]
@@ -140,6 +151,16 @@ mod tests {
         let many: Vec<(&str, &str)> = many.iter().map(|line| (line.as_str(), "one of many words")).collect();
         assert_eq!(kinds(&many), [LineKind::Sentences; 2]);
         assert_eq!(kinds(&[]), [LineKind::Sentences; 2]);
+    }
+
+    #[test]
+    fn syllables_are_decomposed_where_they_have_fewer_letters() {
+        let units = |lines: &[&str]| SideStats::new(lines.iter().copied()).units();
+        let syllables: Vec<String> = ('가'..='깋').map(String::from).collect();
+        let korean: Vec<&str> = syllables.iter().map(String::as_str).collect();
+        assert_eq!(units(&korean), Units::Letter);
+        assert_eq!(units(&["été", "forêt", "garçon", "noël"]), Units::Char);
+        assert_eq!(units(&["가 나 다", "마 바 사"]), Units::Word);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod batch;
 mod bpe_dropout;
+mod composition;
 mod corpus_stats;
 mod encoded_corpus;
 mod known_words;

@@ -94,15 +94,17 @@ impl ProtectedTokens {
         if self.is_empty() {
             return units.pattern().to_owned();
         }
-        let tokens: Vec<String> = self.iter().map(escape_regex).collect();
-        let space = if units == Units::Char { "" } else { "▁?" };
+        let tokens: Vec<String> = self.iter().map(|token| escape_regex(&units.written(token))).collect();
+        let space = if units.are_characters() { "" } else { "▁?" };
         format!("{space}(?:{})|{}", tokens.join("|"), units.pattern())
     }
 
     /// Returns the units of the tokens: with and without a space before them, unless units are characters.
     pub fn units(&self, units: Units) -> Vec<String> {
-        let spaces: &[&str] = if units == Units::Char { &[""] } else { &["", "▁"] };
-        self.iter().flat_map(|token| spaces.iter().map(move |space| format!("{space}{token}"))).collect()
+        let spaces: &[&str] = if units.are_characters() { &[""] } else { &["", "▁"] };
+        let written =
+            |token: &str| spaces.iter().map(|space| format!("{space}{}", units.written(token))).collect::<Vec<_>>();
+        self.iter().flat_map(written).collect()
     }
 }
 

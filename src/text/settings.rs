@@ -29,6 +29,6 @@ pub struct TextSettings {
 impl TextSettings {
     /// True if a side has character units, so that its space-separated words cannot be aligned.
     pub fn has_character_units(&self) -> bool {
-        [self.source_units, self.target_units].contains(&Units::Char)
+        self.source_units.are_characters() || self.target_units.are_characters()
     }
 }

@@ -9,7 +9,7 @@ use tokenizers::decoders::sequence::Sequence as DecoderSequence;
 use tokenizers::decoders::strip::Strip;
 use tokenizers::models::bpe::{BPE, Merges as Pairs, Vocab as Ids};
 use tokenizers::models::wordlevel::WordLevel;
-use tokenizers::normalizers::{NormalizerWrapper, Prepend, Replace, Sequence as NormalizerSequence};
+use tokenizers::normalizers::{NFD, NormalizerWrapper, Prepend, Replace, Sequence as NormalizerSequence};
 use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 use tokenizers::{DecoderWrapper, ModelWrapper, SplitDelimiterBehavior, Tokenizer};
 
@@ -39,7 +39,7 @@ impl TokenizerFile {
             serde_json::from_value(ids).context("\"vocab\" is not a map of units to ids")?;
         let merges = match units {
             Units::Bpe => model.remove("merges").context("\"merges\" is missing")?,
-            Units::Word | Units::Char => json!([]),
+            Units::Word | Units::Char | Units::Letter => json!([]),
         };
         let merges: Pairs = serde_json::from_value(merges).context("\"merges\" is not a list of pairs")?;
         check_ids(&ids)?;
@@ -80,7 +80,7 @@ pub(super) fn build_tokenizer(
             // No merges produce protected tokens.
             model.ignore_merges(!protected_tokens.is_empty()).build()?.into()
         }
-        Units::Word | Units::Char => WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into(),
+        Units::Word | Units::Char | Units::Letter => WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into(),
     };
     let mut tokenizer = Tokenizer::new(model);
     set_rules(&mut tokenizer, units, normalization, protected_tokens)?;
@@ -95,7 +95,7 @@ pub(super) fn rules(tokenizer: &Tokenizer, units: Units, protected_tokens: &Prot
             "type": "BPE", "unk_token": unknown, "dropout": null, "continuing_subword_prefix": null,
             "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "ignore_merges": !protected_tokens.is_empty()
         }),
-        Units::Word | Units::Char => json!({"type": "WordLevel", "unk_token": unknown}),
+        Units::Word | Units::Char | Units::Letter => json!({"type": "WordLevel", "unk_token": unknown}),
     };
     let special = |(id, content): (usize, &&str)| {
         json!({
@@ -124,10 +124,13 @@ fn set_rules(
     protected_tokens: &ProtectedTokens,
 ) -> tokenizers::Result<()> {
     let mut rules: Vec<NormalizerWrapper> = normalization.rules();
+    if units == Units::Letter {
+        rules.push(NFD.into());
+    }
     // A ▁ in the text would be decoded as a space; the replacement character is at least visible.
     rules.extend([Replace::new(SPACE, "\u{fffd}")?.into(), Replace::new(" ", SPACE)?.into()]);
     let mut decoders: Vec<DecoderWrapper> = vec![Replace::new(SPACE, " ")?.into(), Fuse::new().into()];
-    if units != Units::Char {
+    if !units.are_characters() {
         rules.push(Prepend::new(SPACE.to_owned()).into());
         decoders.push(Strip::new(' ', 1, 0).into());
     }

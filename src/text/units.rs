@@ -1,8 +1,11 @@
 //! Kinds of units of a vocabulary.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::WordSplitting;
+use super::composition::decomposed;
 
 /// `<pad>`: fills short rows of a batch.
 pub const PADDING: u32 = 0;
@@ -27,6 +30,8 @@ pub enum Units {
     Word,
     /// Characters, suited to pronunciation and inflection.
     Char,
+    /// Characters decomposed into letters and marks (NFD), suited to Korean, whose syllables consist of letters.
+    Letter,
 }
 
 impl Units {
@@ -35,7 +40,20 @@ impl Units {
     pub fn words(self) -> WordSplitting {
         match self {
             Self::Bpe | Self::Word => WordSplitting::Whitespace,
-            Self::Char => WordSplitting::Characters,
+            Self::Char | Self::Letter => WordSplitting::Characters,
+        }
+    }
+
+    /// True for characters, decomposed or not, which do not join to words.
+    pub fn are_characters(self) -> bool {
+        matches!(self, Self::Char | Self::Letter)
+    }
+
+    /// Returns a text as these units write it: decomposed if they are letters.
+    pub(super) fn written(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Self::Bpe | Self::Word | Self::Char => text.into(),
+            Self::Letter => decomposed(text).into(),
         }
     }
 
@@ -47,7 +65,7 @@ impl Units {
                 "▁?[\\p{L}\\p{M}\u{200c}\u{200d}]+(?:['’][\\p{L}\\p{M}\u{200c}\u{200d}]+)*|▁?\\p{N}+|▁?[^▁\\p{L}\\p{M}\\p{N}\u{200c}\u{200d}]+|▁"
             }
             Self::Word => "▁?[\\p{L}\\p{M}\\p{N}\u{200c}\u{200d}]+|▁?[^▁\\p{L}\\p{M}\\p{N}\u{200c}\u{200d}]|▁",
-            Self::Char => "[\\s\\S]",
+            Self::Char | Self::Letter => "[\\s\\S]",
         }
     }
 }

@@ -4,6 +4,7 @@
 //! [`Normalization`]. Text that the vocabulary does not cover becomes `<unk>`, one per unknown character (BPE,
 //! characters) or word. Only this file, `normalization.rs` and `tokenizer_json.rs` use types of the tokenizers crate.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -18,6 +19,7 @@ use tokenizers::{
     Tokenizer, Trainer,
 };
 
+use super::composition::compose;
 use super::tokenizer_json::{TokenizerFile, build_tokenizer, rules, to_anyhow};
 use super::units::SPACE;
 use super::{
@@ -55,7 +57,7 @@ impl Vocabulary {
                 .show_progress(false)
                 .build()
                 .into(),
-            Units::Word | Units::Char => WordLevelTrainer::builder()
+            Units::Word | Units::Char | Units::Letter => WordLevelTrainer::builder()
                 .vocab_size(size)
                 .min_frequency(1)
                 .special_tokens(specials)
@@ -263,13 +265,16 @@ impl Vocabulary {
                 // An unknown word lacks the space before it.
                 surface.insert(0, ' ');
             }
-            if index == 0 && self.units != Units::Char && surface.starts_with(' ') {
+            if index == 0 && !self.units.are_characters() && surface.starts_with(' ') {
                 surface.remove(0);
             }
             let start = text.len();
             text.push_str(&surface);
             spans.push(start..text.len());
             units.push(unit);
+        }
+        if self.units == Units::Letter {
+            text = compose(&text, &mut spans);
         }
         let segmentation = Segmentation::new(&text, ids.to_vec(), units, &spans, &word_spans(&text, words));
         (text, segmentation)
@@ -278,6 +283,11 @@ impl Vocabulary {
     /// Returns the text of units.
     pub fn decode(&self, ids: &[u32]) -> String {
         self.join(ids, WordSplitting::Whitespace).0
+    }
+
+    /// Returns a text as its units write it: decomposed if they are letters.
+    pub fn written_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.units.written(text)
     }
 
     /// Returns units as the vocabulary writes them.
@@ -289,7 +299,7 @@ impl Vocabulary {
     pub fn surface_forms(&self) -> SurfaceForms {
         let text =
             |id: u32| if (id as usize) < SPECIALS.len() { String::new() } else { self.unit(id).replace(SPACE, " ") };
-        SurfaceForms::new((0..self.size() as u32).map(text).collect(), self.units != Units::Char)
+        SurfaceForms::new((0..self.size() as u32).map(text).collect(), !self.units.are_characters())
     }
 
     fn unit(&self, id: u32) -> String {
@@ -345,10 +355,11 @@ fn join_composed(characters: &mut Vec<Range<usize>>, units: &[Range<usize>]) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::NormalForm;
     use super::*;
     use crate::random::SeededRng;
 
-    const ALL: [Units; 3] = [Units::Bpe, Units::Word, Units::Char];
+    const ALL: [Units; 4] = [Units::Bpe, Units::Word, Units::Char, Units::Letter];
 
     const TEXTS: [&str; 10] = [
         "L'été, c'est « chaud »  —  n'est-ce pas ?",
@@ -362,6 +373,12 @@ mod tests {
         "שלום עולם. مرحبا",
         " ",
     ];
+
+    /// Texts that the units restore; letters are composed.
+    fn texts(units: Units) -> [String; 10] {
+        let form = if units == Units::Letter { NormalForm::Nfc } else { NormalForm::None };
+        TEXTS.map(|text| form.apply(text).into_owned())
+    }
 
     fn train<'t>(texts: impl Iterator<Item = &'t str> + Send, units: Units, size: usize) -> Result<Vocabulary> {
         Vocabulary::train(texts, units, Normalization::NONE, size)
@@ -379,8 +396,8 @@ mod tests {
     fn decoding_restores_covered_text() {
         for units in ALL {
             let vocabulary = learn(units);
-            for text in TEXTS {
-                let ids = vocabulary.encode(text).unwrap();
+            for text in texts(units) {
+                let ids = vocabulary.encode(&text).unwrap();
                 assert!(ids.iter().all(|&id| id > UNKNOWN), "{units:?} {text:?} {ids:?}");
                 assert_eq!(vocabulary.decode(&ids), text, "{units:?}");
             }
@@ -406,8 +423,8 @@ mod tests {
     fn segment_and_join_agree_on_words() {
         for units in ALL {
             let vocabulary = learn(units);
-            for text in TEXTS {
-                let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
+            for text in texts(units) {
+                let segmentation = vocabulary.segment(&text, WordSplitting::Whitespace).unwrap();
                 assert_eq!(segmentation.word_of_unit.len(), segmentation.ids.len());
                 assert!(segmentation.word_of_unit.is_sorted());
                 let words: Vec<&str> = text.split_whitespace().collect();
@@ -508,6 +525,22 @@ mod tests {
         for units in [Units::Word, Units::Char] {
             assert!(learn(units).resegmenter(TEXTS.into_iter()).unwrap().is_none());
         }
+    }
+
+    #[test]
+    fn korean_syllables_are_letters_in_units_and_characters_in_words() {
+        let vocabulary = train(["한국말 각하"].into_iter(), Units::Letter, 500).unwrap();
+        let text = "국각 함";
+        let segmentation = vocabulary.segment(text, WordSplitting::Characters).unwrap();
+        assert_eq!(segmentation.words, ["국", "각", "함"]);
+        assert_eq!(segmentation.word_of_unit, [0, 0, 0, 1, 1, 1, 2, 2, 2, 2]);
+        assert_eq!(vocabulary.unit(segmentation.ids[0]), "\u{1100}");
+        assert_eq!(segmentation.ids[9], UNKNOWN, "no syllable ends in m");
+        let (joined, again) = vocabulary.join(&segmentation.ids[..6], WordSplitting::Characters);
+        assert_eq!(
+            (joined.as_str(), &again.words[..], &again.word_of_unit[..]),
+            ("국각", &segmentation.words[..2], &segmentation.word_of_unit[..6])
+        );
     }
 
     #[test]

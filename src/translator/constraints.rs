@@ -150,7 +150,7 @@ impl CompiledConstraints {
     pub fn new(constraints: Constraints, target: &Vocabulary, known_words: Option<Arc<KnownWords>>) -> Result<Self> {
         let surface_forms = Arc::new(target.surface_forms());
         let require = |phrase: &String| {
-            let text = phrase.trim().to_owned();
+            let text = target.written_text(phrase.trim()).into_owned();
             Ok(RequiredPhrase { units: encode_known(&text, target)?, text, term: Vec::new() })
         };
         let required: Vec<RequiredPhrase> = constraints.required.iter().map(require).collect::<Result<_>>()?;
@@ -159,7 +159,8 @@ impl CompiledConstraints {
             units <= MAX_REQUIRED_UNITS,
             "--require: the phrases have {units} units in total; at most {MAX_REQUIRED_UNITS} are allowed"
         );
-        let avoided = constraints.avoided.iter().map(|phrase| phrase.trim().to_owned()).collect();
+        let avoided =
+            constraints.avoided.iter().map(|phrase| target.written_text(phrase.trim()).into_owned()).collect();
         let avoided = Arc::new(AvoidedPhrases::new(avoided, &surface_forms, known_words));
         let (terms, skipped_terms) = constraints.terms.covered_by(target)?;
         Ok(Self { prefix: constraints.prefix, required, avoided, terms, surface_forms, skipped_terms })
@@ -222,7 +223,8 @@ impl CompiledConstraints {
         let required = |(span, translation): (Range<usize>, &str)| {
             let first_unit = |word: usize| before + word_of_unit.partition_point(|&of_unit| of_unit < word);
             let term = span.map(|word| first_unit(word)..first_unit(word + 1)).collect();
-            Ok(RequiredPhrase { text: translation.to_owned(), units: target.encode(translation)?, term })
+            let text = target.written_text(translation).into_owned();
+            Ok(RequiredPhrase { units: target.encode(&text)?, text, term })
         };
         self.terms.find(&words).into_iter().map(required).collect()
     }

@@ -124,7 +124,7 @@ pub struct LinkOptions {
     #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_name = "W"))]
     pub threshold: Option<f32>,
 
-    /// Word splitting [default: whitespace; single characters on a side with char units].
+    /// Word splitting [default: whitespace; single characters on a side with char or letter units].
     #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_enum))]
     pub words: Option<WordSplitting>,
 

@@ -272,7 +272,7 @@ impl Translator {
     #[must_use]
     fn with_finest_words(self) -> Self {
         let text = &self.checkpoint.config.text;
-        let finest = |units: Units| if units == Units::Char { units.words() } else { WordSplitting::Terms };
+        let finest = |units: Units| if units.are_characters() { units.words() } else { WordSplitting::Terms };
         Self { words: [text.source_units, text.target_units].map(finest), ..self }
     }
 
@@ -434,7 +434,7 @@ impl Translator {
             Some(dictionary) => dictionary.replacements(sentence, &self.checkpoint.source, whole_words, hypothesis)?,
             None => HashMap::new(),
         };
-        replacements.retain(|_, word| !self.constraints.has_avoided(word));
+        replacements.retain(|_, word| !self.constraints.has_avoided(&self.checkpoint.target.written_text(word)));
         let (terms, placed) = self.place_terms(constraints, hypothesis);
         replacements.extend(terms);
         let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words[1]);

@@ -95,6 +95,7 @@ fn describe_model(out: &mut dyn Write, path: &Path, checkpoint: &Checkpoint) -> 
         Units::Bpe => "subwords (BPE)",
         Units::Word => "words",
         Units::Char => "characters",
+        Units::Letter => "characters decomposed into letters",
     };
     writeln!(out, "model           {}", path.display())?;
     writeln!(out, "created by      softalign {}, format {}", config.program_version, config.format_version)?;

@@ -158,7 +158,7 @@ mod tests {
     use crate::text::{LineKind, SideStats};
 
     fn stats(pairs: usize, kinds: [LineKind; 2], distinct_words: usize) -> CorpusStats {
-        let side = |kind| SideStats { kind, words: 10.0, distinct_words };
+        let side = |kind| SideStats { kind, words: 10.0, distinct_words, decomposes: false };
         CorpusStats { pairs, distinct_sources: pairs, sides: kinds.map(side) }
     }
 

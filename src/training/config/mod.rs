@@ -63,7 +63,7 @@ pub struct TrainConfig {
     #[cfg_attr(feature = "cli", arg(long, help_heading = "Text"))]
     pub lowercase: bool,
 
-    /// Units that text is split into: subword, word or character tokens [default: chosen from the data, for each side].
+    /// Units that text is split into: subword, word, character or letter tokens [default: chosen from the data, for each side].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Text"))]
     pub units: Option<Units>,

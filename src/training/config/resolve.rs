@@ -105,8 +105,7 @@ impl TrainConfig {
     }
 
     fn text(&self, stats: &CorpusStats) -> Result<TextSettings> {
-        let unit =
-            |side: usize, own: Option<Units>| own.or(self.units).unwrap_or_else(|| stats.sides[side].kind.units());
+        let unit = |side: usize, own: Option<Units>| own.or(self.units).unwrap_or_else(|| stats.sides[side].units());
         let (source_units, target_units) = (unit(0, self.source_units), unit(1, self.target_units));
         self.check_joint(source_units, target_units)?;
         Ok(TextSettings {
@@ -167,7 +166,7 @@ impl ResolvedConfig {
             self.given.vocabulary_size.unwrap_or(match units {
                 Units::Bpe => sides * self.auto.bpe_vocabulary,
                 Units::Word => MAX_WORDS,
-                Units::Char => MAX_CHARACTERS,
+                Units::Char | Units::Letter => MAX_CHARACTERS,
             })
         })
     }

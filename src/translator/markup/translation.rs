@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::{LinkedText, MarkedUp, Markup, MarkupOptions, Placeholders};
 use crate::alignment::Link;
 use crate::reporter::Silent;
-use crate::text::{Pair, Units, WordSplitting, word_spans};
+use crate::text::{Pair, WordSplitting, word_spans};
 use crate::translator::{ForcedAlignment, LinkOptions, LinkedPair, Linker, Request, Sentence, Translation, Translator};
 
 impl Translator {
@@ -16,7 +16,7 @@ impl Translator {
     /// model's protected tokens, which it has learned to translate. A model of characters keeps all of them.
     pub fn markup_options(&self, markup: Markup) -> MarkupOptions {
         let text = &self.config().text;
-        let of_characters = [text.source_units, text.target_units].contains(&Units::Char);
+        let of_characters = text.has_character_units();
         let placeholders = if of_characters {
             Placeholders::none()
         } else {

@@ -21,14 +21,14 @@ class TrainOptions(TypedDict, total=False):
     lowercase: bool
     """Lowercase both sides; `evaluate` then lowercases the references too."""
 
-    units: Literal["bpe", "word", "char"]
-    """Units that text is split into: subword, word or character tokens [default: chosen from the data, for each
+    units: Literal["bpe", "word", "char", "letter"]
+    """Units that text is split into: subword, word, character or letter tokens [default: chosen from the data, for each
     side]"""
 
-    source_units: Literal["bpe", "word", "char"]
+    source_units: Literal["bpe", "word", "char", "letter"]
     """Units of the source side [default: --units]"""
 
-    target_units: Literal["bpe", "word", "char"]
+    target_units: Literal["bpe", "word", "char", "letter"]
     """Units of the target side [default: --units]"""
 
     vocabulary_size: int
@@ -258,7 +258,7 @@ class SymmetrizationOptions(TypedDict, total=False):
     --symmetrize]"""
 
     words: Literal["whitespace", "punctuation"]
-    """Word splitting [default: whitespace; single characters on a side with char units]"""
+    """Word splitting [default: whitespace; single characters on a side with char or letter units]"""
 
 
 class LinkOptions(SymmetrizationOptions, total=False):
