@@ -10,12 +10,12 @@ const MANY_NODES = 400;
 
 /** A token of the translation as a label: its text, or its name if it has none. */
 function tokenLabel({ unit, text }) {
-  return text === "" ? unit : visible(text).trim() || "␣";
+  return text === "" ? unit : visibleWord(text);
 }
 
 /** A source unit as a label, without the mark of a space. */
 function sourceLabel(unit) {
-  return visible(unit.replaceAll("\u2581", " ")).trim() || "␣";
+  return visibleWord(unit.replaceAll("\u2581", " "));
 }
 
 /** Drawn width of a node's label; those of the translation are bold. */

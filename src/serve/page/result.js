@@ -16,6 +16,11 @@ function showProblem(message) {
   at("problem").hidden = message === "";
 }
 
+/** Text of a word or token; an open box if it is only white space, so that there is something to click. */
+function visibleWord(text) {
+  return visible(text).trim() || "␣";
+}
+
 /** Shows a complete answer. New words appear one after the other, `arriving` milliseconds apart. */
 function showResult(found, arriving) {
   if (isExample && found.alignment.unknown > 0.5) {
@@ -57,7 +62,7 @@ function showWords(text, words, arriving) {
   const focused = document.activeElement?.closest?.("#output button")?.dataset.index;
   const changed = isSteered() && baseline ? changedRange(baseline.words, words) : null;
   const parts = wordParts(text, words, (word, index) => {
-    const button = html("button", { type: "button", class: "target", "data-index": index }, visible(word));
+    const button = html("button", { type: "button", class: "target", "data-index": index }, visibleWord(word));
     button.classList.toggle("changed", changed !== null && index >= changed.first && index <= changed.last);
     button.classList.toggle("chosen", result !== null && index === wordOfStep());
     return button;
@@ -166,7 +171,7 @@ function showComparison() {
   at("other-name").textContent = otherLabel(Number(state.compare));
   for (const [name, found] of [["own-output", result], ["other-output", other]]) {
     at(name).replaceChildren(...wordParts(found.alignment.translation, found.drawing.target, (word, index) =>
-      html("span", { class: index === first ? "differs" : "same" }, visible(word))));
+      html("span", { class: index === first ? "differs" : "same" }, visibleWord(word))));
   }
   const name = (words) => (first < words.length ? `“${words[first]}”` : "the end");
   at("difference").textContent = first < 0 ? "Both translations are the same."
