@@ -63,7 +63,9 @@ impl AvoidedPhrases {
     /// Returns the known words that a word may become; `None` if any word may take the place of avoided ones.
     pub fn replacements<'a>(&'a self, word: &'a str) -> Option<Replacements<'a>> {
         let known = self.known_words.as_deref()?;
-        Some(Replacements { avoided: self, known, word, words: known.beginning_with(word) })
+        let lowercase = word.to_lowercase();
+        let (words, is_lowercase) = (known.beginning_with(&lowercase), lowercase == word);
+        Some(Replacements { avoided: self, known, word, is_lowercase, words })
     }
 
     fn traits(&self, unit: u32) -> UnitTraits {
@@ -76,7 +78,8 @@ pub struct Replacements<'a> {
     avoided: &'a AvoidedPhrases,
     known: &'a KnownWords,
     word: &'a str,
-    /// Words that begin with it, sorted.
+    is_lowercase: bool,
+    /// Words that begin with it in lower case, sorted.
     words: &'a [String],
 }
 
@@ -93,10 +96,10 @@ impl Replacements<'_> {
 
     /// True if the word and a unit that continues it, with this text, begin known words.
     pub fn continue_with(&self, unit: u32, text: &str) -> bool {
-        let is_lowercase = self.avoided.traits(unit).is_lowercase_word && is_lowercase_word(self.word);
-        match is_lowercase {
-            true => !words_beginning_with(self.words, self.word.len(), text).is_empty(),
-            false => self.known.cover(&format!("{}{text}", self.word), false),
+        if self.is_lowercase && self.avoided.traits(unit).is_lowercase_word {
+            !words_beginning_with(self.words, self.word.len(), text).is_empty()
+        } else {
+            self.known.cover(&format!("{}{text}", self.word), false)
         }
     }
 }

@@ -26,18 +26,14 @@ impl KnownWords {
         let has = |word: &str| {
             word.is_empty() || has_usual_case(word) && self.words.binary_search(&word.to_lowercase()).is_ok()
         };
+        let has_beginning = |word: &str| word.is_empty() || !self.beginning_with(&word.to_lowercase()).is_empty();
         ended.split(|character| !joins_words(character)).all(has)
-            && if is_complete { has(last) } else { has_usual_case(last) && self.has_beginning(&last.to_lowercase()) }
+            && if is_complete { has(last) } else { has_usual_case(last) && has_beginning(last) }
     }
 
-    /// Known words that begin with a word.
-    pub fn beginning_with(&self, word: &str) -> &[String] {
-        let beginning = word.to_lowercase();
-        words_beginning_with(&self.words, 0, &beginning)
-    }
-
-    fn has_beginning(&self, beginning: &str) -> bool {
-        beginning.is_empty() || !words_beginning_with(&self.words, 0, beginning).is_empty()
+    /// Known words that begin with a text in lower case.
+    pub fn beginning_with(&self, beginning: &str) -> &[String] {
+        words_beginning_with(&self.words, 0, beginning)
     }
 }
 
