@@ -70,6 +70,38 @@ fn inflects_words_by_their_features() {
 }
 
 #[test]
+fn inflection_is_recognized_and_copies_letters() {
+    let dir = TestDir::new();
+    let verbs = ["dormi", "kanti", "saltmi", "plori", "lerni", "skribi"];
+    let persons = [("NOM(1,SG)", "mi"), ("NOM(2,SG)", "vi"), ("NOM(3,PL;HON(2))", "ili")];
+    let line =
+        |verb: &str, (person, pronoun)| format!("{verb}\tV;PRS;{person}\t{}as {pronoun}\n", &verb[..verb.len() - 1]);
+    let forms: String = verbs.iter().flat_map(|verb| persons.map(|person| line(verb, person))).collect();
+    dir.write("forms.tsv", forms.repeat(8));
+    let train = ["train", "--train", "forms.tsv", "--columns", "1,3", "--features", "2"];
+    let options = ["--out", "model", "--max-epochs", "15", "--hidden-size", "48", "--embedding-size", "24"];
+    let outcome = dir.run(&[&train[..], &options].concat());
+    outcome.worked();
+    assert!(outcome.stderr.contains("144 pairs of single words;"), "{}", outcome.stderr);
+    let config = json(&dir.text("model/config.json"));
+    let tags = ["⟨HON⟩", "⟨NOM⟩", "⟨PRS⟩", "⟨PL⟩", "⟨SG⟩", "⟨1⟩", "⟨2⟩", "⟨3⟩", "⟨V⟩"];
+    assert_eq!(config["text"]["source_protected_tokens"], Value::from(tags.to_vec()));
+    let (text, training) = (&config["text"], &config["training"]);
+    assert_eq!((&text["source_units"], &text["target_units"]), (&"char".into(), &"char".into()));
+    assert_eq!((&training["hallucination"], &config["architecture"]["lexicon"]), (&0.5.into(), &true.into()));
+    // The first letter is in no training word.
+    let found = dir.run_with_input(&["translate", "--model", "model"], "Ĵanti\tV;PRS;NOM(1,SG)\n");
+    assert!(found.worked().starts_with('Ĵ'), "{}", found.stdout);
+    let without = ["--hallucination", "0", "--show-config"];
+    assert_eq!(dir.run(&[&train[..], &without].concat()).json()["hallucination"], 0.0);
+    let words = ["--hallucination", "0.5", "--units", "word", "--out", "words"];
+    dir.run(&[&train[..], &words].concat())
+        .refused_with(2, &["--hallucination needs units of characters on both sides"]);
+    let share = ["--hallucination", "1", "--out", "words"];
+    dir.run(&[&train[..], &share].concat()).refused_with(2, &["--hallucination must be at least 0 and below 1"]);
+}
+
+#[test]
 fn asks_for_missing_features_and_warns_of_unknown_ones() {
     let dir = trained();
     let translate = |arguments: &[&str], input: &str| {

@@ -53,6 +53,13 @@ impl UnitLexicon {
         Self::from_rows(counts.into_iter().map(probability), target_vocabulary)
     }
 
+    /// Returns the lexicon that translates each source unit by the target unit with its spelling, if there is one, so that
+    /// attended units are copied.
+    pub fn identity(target_units: &[Option<u32>], target_vocabulary: usize) -> Self {
+        let row = |unit: &Option<u32>| unit.iter().map(|&unit| (unit, 1.0)).collect();
+        Self::from_rows(target_units.iter().map(row), target_vocabulary)
+    }
+
     /// Builds the rows from each source unit's translation probabilities.
     fn from_rows(rows: impl Iterator<Item = BTreeMap<u32, f32>>, target_vocabulary: usize) -> Self {
         let (mut starts, mut units, mut probabilities) = (vec![0], Vec::new(), Vec::new());
@@ -169,6 +176,13 @@ mod tests {
         let ([starts, units], probabilities) = lexicon.parts();
         let again = UnitLexicon::from_parts([starts.to_vec(), units.to_vec()], probabilities.to_vec(), [4, 6]).unwrap();
         assert_eq!(again, lexicon);
+    }
+
+    #[test]
+    fn identity_has_one_entry_for_each_unit_that_the_target_has() {
+        let lexicon = UnitLexicon::identity(&[Some(0), None, Some(2), Some(1)], 3);
+        assert_eq!((&lexicon.starts[..], &lexicon.units[..]), (&[0, 1, 1, 2, 3][..], &[0, 2, 1][..]));
+        assert_eq!(lexicon.probabilities, [1.0; 3]);
     }
 
     #[test]

@@ -13,13 +13,15 @@ const MAX_MEAN_WORD: f64 = 20.0;
 const MAX_MEAN_SYMBOL: f64 = 2.0;
 /// Maximum number of distinct symbols.
 const MAX_SYMBOLS: usize = 256;
+/// Maximum mean number of words of inflected forms, such as *gehst weg* and *gelmiş miydiniz*.
+const MAX_MEAN_FORM: f64 = 3.0;
 
 /// Kind of the lines of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     /// Sentences, segmented into subwords.
     Sentences,
-    /// Single words, segmented into characters.
+    /// Single words, or with features their forms, segmented into characters.
     Words,
     /// Space-separated symbols such as phones, each a unit.
     Symbols,
@@ -56,22 +58,30 @@ pub struct CorpusStats {
     pub pairs: usize,
     /// Number of distinct sources.
     pub distinct_sources: usize,
+    /// True if features precede the sources.
+    pub has_features: bool,
     /// Source and target.
     pub sides: [SideStats; 2],
 }
 
 impl CorpusStats {
-    /// Computes the statistics of usable pairs.
-    pub fn new(pairs: &[&Pair]) -> Self {
+    /// Computes the statistics of usable pairs. With features, lines of few words are forms of one word.
+    pub fn new(pairs: &[&Pair], has_features: bool) -> Self {
         let sources: HashSet<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
         Self {
             pairs: pairs.len(),
             distinct_sources: sources.len(),
+            has_features,
             sides: [
-                SideStats::new(pairs.iter().map(|pair| pair.source.as_str())),
-                SideStats::new(pairs.iter().map(|pair| pair.target.as_str())),
+                SideStats::new(pairs.iter().map(|pair| pair.source.as_str()), has_features),
+                SideStats::new(pairs.iter().map(|pair| pair.target.as_str()), has_features),
             ],
         }
+    }
+
+    /// True if both sides are forms of single words, and features precede the sources.
+    pub fn has_inflected_words(&self) -> bool {
+        self.has_features && self.sides.iter().all(|side| side.kind == LineKind::Words)
     }
 
     /// True if a side has single words, as in pronunciation, inflection and transliteration.
@@ -91,7 +101,7 @@ impl SideStats {
         }
     }
 
-    fn new<'t>(lines: impl Iterator<Item = &'t str> + Clone) -> Self {
+    fn new<'t>(lines: impl Iterator<Item = &'t str> + Clone, has_features: bool) -> Self {
         let (mut count, mut single, mut words, mut characters) = (0, 0, 0, 0);
         let (mut tokens, mut distinct) = (HashSet::new(), HashSet::new());
         for line in lines.clone() {
@@ -106,9 +116,11 @@ impl SideStats {
             distinct.extend(word_spans(line, WordSplitting::Punctuation).into_iter().map(|span| &line[span]));
         }
         let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
+        let are_single =
+            share(single, count) >= MIN_SINGLE_WORD_SHARE || has_features && share(words, count) <= MAX_MEAN_FORM;
         let kind = if share(characters, words) <= MAX_MEAN_SYMBOL && tokens.len() <= MAX_SYMBOLS && words > count {
             LineKind::Symbols
-        } else if share(single, count) >= MIN_SINGLE_WORD_SHARE && share(characters, words) <= MAX_MEAN_WORD {
+        } else if are_single && share(characters, words) <= MAX_MEAN_WORD {
             LineKind::Words
         } else {
             LineKind::Sentences
@@ -129,13 +141,26 @@ mod tests {
     use super::*;
 
     fn kinds(pairs: &[(&str, &str)]) -> [LineKind; 2] {
+        stats(pairs, false).sides.map(|side| side.kind)
+    }
+
+    fn stats(pairs: &[(&str, &str)], has_features: bool) -> CorpusStats {
         let pairs: Vec<Pair> = pairs
             .iter()
             .map(|(source, target)| Pair { source: (*source).to_owned(), target: (*target).to_owned() })
             .collect();
-        let stats = CorpusStats::new(&pairs.iter().collect::<Vec<_>>());
+        let stats = CorpusStats::new(&pairs.iter().collect::<Vec<_>>(), has_features);
         assert_eq!(stats.pairs, pairs.len());
-        stats.sides.map(|side| side.kind)
+        stats
+    }
+
+    #[test]
+    fn forms_of_a_word_may_have_several_words() {
+        let forms = [("weggehen", "gehst weg"), ("çıngırağı çekmek", "çıngırağı çekecek miymişsiniz"), ("sein", "war")];
+        assert_eq!(kinds(&forms), [LineKind::Sentences; 2]);
+        assert_eq!(stats(&forms, true).sides.map(|side| side.kind), [LineKind::Words; 2]);
+        let tagged = [("We went to the old house.", "Wir gingen zu dem alten Haus.")];
+        assert_eq!(stats(&tagged, true).sides.map(|side| side.kind), [LineKind::Sentences; 2]);
     }
 
     #[test]
@@ -155,7 +180,7 @@ mod tests {
 
     #[test]
     fn syllables_are_decomposed_where_they_have_fewer_letters() {
-        let units = |lines: &[&str]| SideStats::new(lines.iter().copied()).units();
+        let units = |lines: &[&str]| SideStats::new(lines.iter().copied(), false).units();
         let syllables: Vec<String> = ('가'..='깋').map(String::from).collect();
         let korean: Vec<&str> = syllables.iter().map(String::as_str).collect();
         assert_eq!(units(&korean), Units::Letter);
@@ -167,7 +192,7 @@ mod tests {
     fn counts_distinct_sources_and_words() {
         let pair = Pair { source: "the cat".to_owned(), target: "le chat".to_owned() };
         let other = Pair { target: "un chat!".to_owned(), ..pair.clone() };
-        let stats = CorpusStats::new(&[&pair, &other, &pair]);
+        let stats = CorpusStats::new(&[&pair, &other, &pair], false);
         assert_eq!((stats.pairs, stats.distinct_sources), (3, 1));
         assert_eq!((stats.sides[1].words, stats.sides[1].distinct_words), (2.0, 4));
     }

@@ -135,10 +135,11 @@ pub fn with_features(features: &str, text: &str) -> String {
     if text.trim().is_empty() { text.to_owned() } else { features_before(features) + text }
 }
 
-/// Returns features, separated by semicolons, commas or spaces (`V;PST;3;SG`), in the form that precedes a text.
+/// Returns features in the form that precedes a text. Semicolons, commas, spaces and parentheses separate them (`V;PST;3;SG`,
+/// `V;PST;NOM(3,SG)`), so that forms of the same person share its features.
 pub fn features_before(features: &str) -> String {
     let [open, close] = BRACKETS;
-    let parts = features.split(|separator: char| matches!(separator, ';' | ',') || separator.is_whitespace());
+    let parts = features.split(|separator: char| ";,()".contains(separator) || separator.is_whitespace());
     parts
         .filter(|feature| !feature.is_empty())
         .map(|feature| format!("{open}{}{close}", feature.replace('▁', "_")))
@@ -206,6 +207,7 @@ mod tests {
         assert_eq!(features(&text).collect::<Vec<_>>(), ["⟨V⟩", "⟨PST⟩", "⟨3⟩", "⟨SG⟩"]);
         assert_eq!(without_features(&text), ("walk", "V;PST;3;SG".to_owned()));
         assert_eq!(without_features("walk ⟨V⟩"), ("walk ⟨V⟩", String::new()));
+        assert_eq!(with_features("N;ABL(SG;PSS(3,SG))", "ev"), "⟨N⟩⟨ABL⟩⟨SG⟩⟨PSS⟩⟨3⟩⟨SG⟩ev");
         assert_eq!([with_features(" ", "walk"), with_features("V", " ")], ["walk", " "]);
         assert_eq!(features("walk ⟨V⟩").count() + features("⟨V").count() + features("").count(), 0);
     }

@@ -27,6 +27,11 @@ pub struct TextSettings {
 }
 
 impl TextSettings {
+    /// True if both sides have character units.
+    pub fn are_both_characters(&self) -> bool {
+        self.source_units.are_characters() && self.target_units.are_characters()
+    }
+
     /// True if a side has character units, so that its space-separated words cannot be aligned.
     pub fn has_character_units(&self) -> bool {
         self.source_units.are_characters() || self.target_units.are_characters()

@@ -106,8 +106,9 @@ impl TrainingSpec {
         ensure!(!usable.is_empty(), "{}: no sentence pairs", self.sources.training_name());
         let normalization = config.normalization();
         let named = (&config.protected_tokens[..], &self.sources.tags()[..]);
-        let protected = protected_tokens(named, self.sources.layout().features.is_some(), &usable, normalization)?;
-        let stats = statistics(&usable, normalization, &protected);
+        let has_features = self.sources.layout().features.is_some();
+        let protected = protected_tokens(named, has_features, &usable, normalization)?;
+        let stats = statistics(&usable, normalization, &protected, has_features);
         let base = from.map(|from| &from.config().architecture);
         let mut resolved = config.resolve(&stats, base)?;
         let ready = ready()?;
@@ -416,11 +417,18 @@ fn resumed_data(
     Ok(data)
 }
 
-/// Returns the unit lexicon of a new model, learned from the alignment targets and merged with the base model's.
+/// Returns the unit lexicon of a new model, merged with the base model's. It is learned from the alignment targets, or copies
+/// characters.
 fn lexicon(checkpoint: &Checkpoint, examples: &EpochData, from: Option<&WarmStart>) -> Option<UnitLexicon> {
-    let Config { architecture, training, .. } = &checkpoint.config;
+    let Config { architecture, training, text, .. } = &checkpoint.config;
     let sizes = [architecture.source_vocabulary, architecture.target_vocabulary];
-    let learned = (architecture.lexicon && training.guidance.is_some()).then(|| examples.lexicon(sizes, training.seed));
+    let learned = match training.guidance {
+        _ if !architecture.lexicon => None,
+        Some(_) => Some(examples.lexicon(sizes, training.seed)),
+        None => text
+            .are_both_characters()
+            .then(|| UnitLexicon::identity(&checkpoint.source.origins(&checkpoint.target), sizes[1])),
+    };
     match from {
         Some(from) => from.lexicon(learned, [&checkpoint.source, &checkpoint.target]),
         None => learned,

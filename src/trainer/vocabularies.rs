@@ -42,6 +42,7 @@ pub(super) fn statistics(
     pairs: &[&Pair],
     normalization: Normalization,
     protected_tokens: &ProtectedTokens,
+    has_features: bool,
 ) -> CorpusStats {
     let unprotected = |pair: Pair| {
         let [source, target] =
@@ -49,7 +50,7 @@ pub(super) fn statistics(
         if protected_tokens.is_empty() { pair } else { Pair { source, target } }
     };
     let normal: Vec<Pair> = pairs.par_iter().map(|pair| unprotected(pair.normalized(normalization))).collect();
-    CorpusStats::new(&normal.iter().collect::<Vec<_>>())
+    CorpusStats::new(&normal.iter().collect::<Vec<_>>(), has_features)
 }
 
 /// Chooses the model size for the time limit by a few steps on some of the pairs, with augmentation.

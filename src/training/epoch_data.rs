@@ -8,6 +8,7 @@ use anyhow::Result;
 use rayon::prelude::*;
 
 use super::alignment_targets::AlignmentTargets;
+use super::hallucination::Hallucination;
 use crate::model::UnitLexicon;
 use crate::random::SeededRng;
 use crate::text::{
@@ -24,6 +25,8 @@ pub struct Augmentation {
     pub bpe_dropout: Option<f64>,
     /// Share of pairs that are concatenated in twos.
     pub concat_pairs: Option<f64>,
+    /// Share of pairs that are replaced by hallucinated ones.
+    pub hallucination: Option<f64>,
 }
 
 /// Training pairs as ids, with alignment targets if attention is guided. Augmentation varies them between epochs.
@@ -33,6 +36,7 @@ pub struct EpochData {
     alignment_targets: Option<AlignmentTargets>,
     resegmentation: Option<Resegmentation>,
     concat_share: Option<f64>,
+    hallucination: Option<Hallucination>,
     /// Expected occurrences of each pair in an epoch; none if each occurs once.
     weights: Option<Vec<f64>>,
     /// Maximum units per side.
@@ -91,7 +95,9 @@ impl EpochData {
         };
         let resegmentation = augmentation.bpe_dropout.map(resegmentation).transpose()?;
         let concat_share = augmentation.concat_pairs;
-        Ok(Self { whole, alignment_targets, resegmentation, concat_share, weights, max_length })
+        let hallucination = |share| Hallucination::new(share, &whole, [source, target]);
+        let hallucination = augmentation.hallucination.map(hallucination);
+        Ok(Self { whole, alignment_targets, resegmentation, concat_share, hallucination, weights, max_length })
     }
 
     /// Returns the unit lexicon of the alignment targets, over the segmentations of a few epochs.
@@ -107,7 +113,8 @@ impl EpochData {
 
     /// Returns the examples of an epoch, which are determined by seed and epoch.
     pub fn epoch(&self, seed: u64, epoch: u64) -> Cow<'_, [Example]> {
-        if self.resegmentation.is_none() && self.concat_share.is_none() && self.weights.is_none() {
+        let varies = self.resegmentation.is_some() || self.concat_share.is_some() || self.hallucination.is_some();
+        if !varies && self.weights.is_none() {
             return Cow::Borrowed(&self.whole);
         }
         let indices = self.weighted_indices(seed, epoch);
@@ -158,14 +165,15 @@ impl EpochData {
         if fits { vec![both] } else { vec![first, second] }
     }
 
-    /// Returns a pair, segmented with BPE-dropout if that is enabled and the result is not too long.
+    /// Returns a pair, hallucinated or segmented with BPE-dropout if that is enabled and the result is not too long.
     fn segment(&self, index: usize, rng: &mut SeededRng) -> Example {
         let whole = &self.whole[index];
+        let fits = |example: &Example| example.source.len().max(example.target.len()) <= self.max_length;
+        if let Some(hallucination) = &self.hallucination {
+            return Some(hallucination.apply(whole, &self.whole, rng)).filter(fits).unwrap_or_else(|| whole.clone());
+        }
         let resegmented = self.resegmentation.as_ref().and_then(|resegmentation| {
-            let mut example = resegmentation.segment(index, whole, rng)?;
-            if example.source.len().max(example.target.len()) > self.max_length {
-                return None;
-            }
+            let mut example = resegmentation.segment(index, whole, rng).filter(fits)?;
             if let Some(alignment_targets) = &self.alignment_targets {
                 let [source, target] = resegmentation.words(&example, alignment_targets.words());
                 example.guide = alignment_targets.guide(index, [&source, &target]);
@@ -257,7 +265,8 @@ mod tests {
     #[test]
     fn concatenated_pairs_decode_to_both_texts() {
         for (units, bpe_dropout) in [(Units::Bpe, None), (Units::Bpe, Some(0.3)), (Units::Word, None)] {
-            let (vocabularies, examples) = examples(units, Augmentation { bpe_dropout, concat_pairs: Some(0.5) });
+            let (vocabularies, examples) =
+                examples(units, Augmentation { bpe_dropout, concat_pairs: Some(0.5), ..Augmentation::default() });
             let all = pairs();
             let epoch = examples.epoch(1, 3);
             assert!(epoch == examples.epoch(1, 3) && epoch != examples.epoch(1, 4));
@@ -300,7 +309,8 @@ mod tests {
 
     #[test]
     fn pairs_occur_in_proportion_to_their_weights() {
-        let (_, mut examples) = examples(Units::Bpe, Augmentation { bpe_dropout: Some(0.3), concat_pairs: None });
+        let (_, mut examples) =
+            examples(Units::Bpe, Augmentation { bpe_dropout: Some(0.3), ..Augmentation::default() });
         let unweighted = examples.epoch(1, 0).into_owned();
         examples.weights = Some(vec![1.0; 60]);
         assert!(*examples.epoch(1, 0) == unweighted, "a weight of 1 changes nothing");
@@ -326,7 +336,8 @@ mod tests {
 
     #[test]
     fn bpe_dropout_respects_the_maximum_length() {
-        let (_, mut examples) = examples(Units::Bpe, Augmentation { bpe_dropout: Some(0.9), concat_pairs: None });
+        let (_, mut examples) =
+            examples(Units::Bpe, Augmentation { bpe_dropout: Some(0.9), ..Augmentation::default() });
         let length = |example: &Example| example.source.len().max(example.target.len());
         let longest = examples.whole.iter().map(length).max().unwrap();
         assert!(examples.epoch(1, 0).iter().any(|example| length(example) > longest));
@@ -338,7 +349,8 @@ mod tests {
 
     #[test]
     fn concatenation_respects_the_maximum_length() {
-        let (_, mut examples) = examples(Units::Word, Augmentation { bpe_dropout: None, concat_pairs: Some(0.999) });
+        let (_, mut examples) =
+            examples(Units::Word, Augmentation { concat_pairs: Some(0.999), ..Augmentation::default() });
         examples.max_length = 4;
         let epoch = examples.epoch(1, 0);
         assert!(epoch.iter().all(|example| example.source.len().max(example.target.len()) <= 4));

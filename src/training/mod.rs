@@ -7,6 +7,7 @@ mod checkpoint_retention;
 mod collapse_monitor;
 mod config;
 mod epoch_data;
+mod hallucination;
 mod kernel_width;
 mod observer;
 mod optimizer;

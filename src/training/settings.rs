@@ -56,6 +56,9 @@ pub struct TrainingSettings {
     /// Share of pairs that are concatenated in twos, for longer training sentences; none without it.
     #[serde(default, alias = "joined")]
     pub concat_pairs: Option<f64>,
+    /// Share of pairs that are replaced by hallucinated ones; none without them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hallucination: Option<f64>,
     /// Dropout rates.
     pub dropout: DropoutRates,
     /// Maximum global norm of the gradients; larger ones are clipped.
@@ -88,7 +91,8 @@ pub struct TrainingSettings {
 impl TrainingSettings {
     /// Returns the data augmentation.
     pub fn augmentation(&self) -> Augmentation {
-        Augmentation { bpe_dropout: self.bpe_dropout, concat_pairs: self.concat_pairs }
+        let Self { bpe_dropout, concat_pairs, hallucination, .. } = *self;
+        Augmentation { bpe_dropout, concat_pairs, hallucination }
     }
 
     /// Returns the batches of an epoch as example indices, which are determined by the seed.

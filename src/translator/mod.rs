@@ -217,7 +217,9 @@ impl Translator {
         let (checkpoint, parameters) = dir.load_model(device)?;
         let lexicon = dir.load_lexicon(&checkpoint)?;
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?.with_lexicon(lexicon);
-        let words = [checkpoint.config.text.source_units, checkpoint.config.text.target_units].map(Units::words);
+        let text = &checkpoint.config.text;
+        let words = [text.source_units, text.target_units].map(Units::words);
+        let copies_letters = checkpoint.config.architecture.lexicon && text.are_both_characters();
         let models = vec![Arc::new(model)];
         let constraints = CompiledConstraints::new(Constraints::default(), &checkpoint.target, None)?;
         Ok(Self {
@@ -225,7 +227,7 @@ impl Translator {
             checkpoint: Arc::new(checkpoint),
             models,
             words,
-            dictionary: None,
+            dictionary: copies_letters.then(Dictionary::default),
             copies_unknown: false,
             constraints,
             aligner: Arc::default(),
@@ -281,10 +283,10 @@ impl Translator {
         self.words
     }
 
-    /// Sets the dictionary for `<unk>` replacement; without one, `<unk>` stays.
+    /// Sets the dictionary for `<unk>` replacement. Without one, `<unk>` stays, unless the model was trained to copy letters.
     #[must_use]
     pub fn with_dictionary(self, dictionary: Option<Dictionary>) -> Self {
-        Self { dictionary, ..self }
+        Self { dictionary: dictionary.or(self.dictionary), ..self }
     }
 
     /// Sets whether sentences that are mostly unknown to the model are copied.
@@ -429,9 +431,9 @@ impl Translator {
         constraints: &DecodingConstraints,
         hypothesis: &Hypothesis,
     ) -> Result<Translation> {
-        let whole_words = self.checkpoint.config.text.target_units == Units::Word;
+        let target_units = self.checkpoint.config.text.target_units;
         let mut replacements = match &self.dictionary {
-            Some(dictionary) => dictionary.replacements(sentence, &self.checkpoint.source, whole_words, hypothesis)?,
+            Some(dictionary) => dictionary.replacements(sentence, &self.checkpoint.source, target_units, hypothesis)?,
             None => HashMap::new(),
         };
         replacements.retain(|_, word| !self.constraints.has_avoided(&self.checkpoint.target.written_text(word)));

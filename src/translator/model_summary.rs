@@ -165,9 +165,10 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
     )?;
     writeln!(
         out,
-        "                BPE dropout {}, concatenated pairs {}, EMA decay {}",
+        "                BPE dropout {}, concatenated pairs {}, hallucination {}, EMA decay {}",
         share(settings.bpe_dropout),
         share(settings.concat_pairs),
+        share(settings.hallucination),
         share(settings.average)
     )?;
     let Some(begun) = &checkpoint.config.begun else { return Ok(()) };

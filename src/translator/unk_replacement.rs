@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::Sentence;
 use crate::search::Hypothesis;
-use crate::text::{NormalForm, Pair, UNKNOWN, Vocabulary, WordSplitting};
+use crate::text::{NormalForm, Pair, UNKNOWN, Units, Vocabulary, WordSplitting};
 
 /// Translations of source words, which are keyed in NFC. A word without a translation is copied.
 #[derive(Clone, Debug, Default)]
@@ -29,24 +29,26 @@ impl Dictionary {
         found.map_or_else(|| word.to_owned(), String::clone)
     }
 
-    /// Returns the replacement of each `<unk>` by position: the translation of the source word with the most attention.
-    /// Unless units are words, a run of `<unk>` is replaced once.
+    /// Returns the replacement of each `<unk>` by position: the translation of the source word with the most attention, or of
+    /// the source character. A run of `<unk>` is replaced once if the units of the target are subwords.
     pub(super) fn replacements(
         &self,
         sentence: &Sentence,
         source: &Vocabulary,
-        whole_words: bool,
+        target_units: Units,
         hypothesis: &Hypothesis,
     ) -> Result<HashMap<usize, String>> {
         let mut replacements = HashMap::new();
         if !hypothesis.units.contains(&UNKNOWN) {
             return Ok(replacements);
         }
-        let (segmentation, before) = sentence.segment_given(source, WordSplitting::Punctuation)?;
+        let is_spelled = source.units().are_characters();
+        let words = if is_spelled { WordSplitting::Characters } else { WordSplitting::Punctuation };
+        let (segmentation, before) = sentence.segment_given(source, words)?;
         let unknown = |unit: usize| hypothesis.units.get(unit) == Some(&UNKNOWN);
         let mut start = 0;
         while start < hypothesis.units.len() {
-            let max_end = if whole_words { start + 1 } else { hypothesis.units.len() };
+            let max_end = if target_units == Units::Bpe { hypothesis.units.len() } else { start + 1 };
             let end = (start..max_end).find(|&unit| !unknown(unit)).unwrap_or(max_end);
             let mut attention = vec![0.0; segmentation.words.len()];
             for row in &hypothesis.attention[start..end] {

@@ -26,6 +26,9 @@ const MIN_EPOCHS: f64 = 0.75;
 const MAX_EPOCHS: f64 = 1.25;
 const MAX_EPOCHS_VARIED: f64 = 3.0;
 
+/// Share of hallucinated pairs for inflection.
+const HALLUCINATION: f64 = 0.5;
+
 /// Learning rate and epochs of a warm start relative to training from scratch: higher rates undo what was learned.
 const WARM_START_RATE: f64 = 0.5;
 const WARM_START_EPOCHS: f64 = 0.5;
@@ -41,6 +44,7 @@ pub(super) struct AutoConfig {
     pub dropout: f64,
     pub bpe_dropout: f64,
     pub concat_pairs: f64,
+    pub hallucination: f64,
     pub epochs: u64,
     /// Epochs beyond which the model overfits.
     max_epochs: u64,
@@ -67,7 +71,8 @@ impl AutoConfig {
             Preset::Best => (largest, 2.0),
         };
         let (dropout, bpe_dropout, concat_pairs) = match pairs {
-            // Single words are soon memorized.
+            // Forms of hallucinated words cannot be memorized, other single words soon are.
+            _ if stats.has_inflected_words() => (0.3, 0.0, 0.0),
             _ if stats.has_single_words() => (0.5, 0.0, 0.0),
             // A small vocabulary is regular: little regularization is needed, but longer sentences are.
             _ if has_few_words(stats) => (0.2, 0.0, 0.2),
@@ -89,6 +94,7 @@ impl AutoConfig {
             dropout,
             bpe_dropout,
             concat_pairs,
+            hallucination: if stats.has_inflected_words() { HALLUCINATION } else { 0.0 },
             epochs: epochs.min(max_epochs),
             max_epochs,
             largest,
@@ -126,9 +132,14 @@ impl AutoConfig {
     }
 }
 
-/// Returns the epochs after which more gain little. Single words, which have more dropout, take more.
+/// Returns the epochs after which more gain little. Single words, which have more dropout, take more; but most words occur in
+/// several inflected forms.
 fn useful_epochs(stats: &CorpusStats) -> f64 {
-    let factor = if stats.has_single_words() { 6000.0 } else { 4000.0 };
+    let factor = match stats.has_single_words() {
+        _ if stats.has_inflected_words() => 3000.0,
+        true => 6000.0,
+        false => 4000.0,
+    };
     (factor / (stats.pairs.max(1) as f64).sqrt()).clamp(6.0, 100.0)
 }
 
@@ -159,7 +170,7 @@ mod tests {
 
     fn stats(pairs: usize, kinds: [LineKind; 2], distinct_words: usize) -> CorpusStats {
         let side = |kind| SideStats { kind, words: 10.0, distinct_words, decomposes: false };
-        CorpusStats { pairs, distinct_sources: pairs, sides: kinds.map(side) }
+        CorpusStats { pairs, distinct_sources: pairs, has_features: false, sides: kinds.map(side) }
     }
 
     #[test]

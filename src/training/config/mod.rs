@@ -174,6 +174,12 @@ pub struct TrainConfig {
     #[cfg_attr(feature = "cli", arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Training"))]
     pub concat_pairs: Option<f64>,
 
+    /// Share of pairs in which the beginning of the stem becomes that of another word, chosen anew in each epoch, so that forms
+    /// of unknown words are learned; needs characters on both sides [default: 0.5 for words with features, else 0].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Training"))]
+    pub hallucination: Option<f64>,
+
     /// Weight of the guided alignment loss, which trains attention on the links of the statistical aligner. 0 disables it and
     /// the lexicon made from the links. Without a number, the weight is 0.5 [default: 0.1 from 2,000 pairs, else 0].
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -97,6 +97,9 @@ impl TrainConfig {
         if self.concat_pairs.is_some_and(|share| share > 0.0) && text.has_character_units() {
             return usage("--concat-pairs needs sentences: characters would run together");
         }
+        if self.hallucination.is_some_and(|share| share > 0.0) && !text.are_both_characters() {
+            return usage("--hallucination needs units of characters on both sides");
+        }
         let resolved = ResolvedConfig { given: self.clone(), base: base.cloned(), stats: stats.clone(), text, auto };
         let architecture = resolved.architecture([0, 0]);
         let fits = architecture.attention.check(architecture.dimensions());
@@ -183,7 +186,7 @@ impl ResolvedConfig {
             layers: given.layers.unwrap_or(1),
             tied_output: !given.no_tied_embeddings,
             initial_state: given.initial_state.unwrap_or(InitialState::Mean),
-            lexicon: self.base.as_ref().map_or(self.guidance().is_some(), |base| base.lexicon),
+            lexicon: self.base.as_ref().map_or(self.guidance().is_some() || self.copies(), |base| base.lexicon),
             decoder: given.decoder.unwrap_or_default(),
             attention: self.attention(),
         }
@@ -198,6 +201,11 @@ impl ResolvedConfig {
             choice: if given.hard_attention { SelectionMode::Sampled } else { SelectionMode::Soft },
             reported_head: None,
         }
+    }
+
+    /// True if the lexicon copies units: forms of a word consist mostly of its own letters.
+    fn copies(&self) -> bool {
+        self.stats.has_inflected_words() && self.text.are_both_characters() && !self.attention().is_fixed()
     }
 
     /// Returns the weight of guided alignment, which also enables the lexicon.
@@ -216,6 +224,8 @@ impl ResolvedConfig {
         let bpe_dropout = given.bpe_dropout.unwrap_or(if has_bpe { auto.bpe_dropout } else { 0.0 });
         let concat_pairs =
             given.concat_pairs.unwrap_or(if self.text.has_character_units() { 0.0 } else { auto.concat_pairs });
+        let hallucination =
+            given.hallucination.unwrap_or(if self.text.are_both_characters() { auto.hallucination } else { 0.0 });
         let dropout = given.dropout.unwrap_or(auto.dropout);
         let schedule = given.schedule.or(given.decay.map(|_| Schedule::Plateau)).unwrap_or(auto.schedule);
         let above_zero = |value: f64| Some(value).filter(|value| *value > 0.0);
@@ -232,6 +242,7 @@ impl ResolvedConfig {
             dropout: DropoutRates { embeddings: dropout, annotations: dropout, states: dropout, readout: dropout },
             bpe_dropout: above_zero(bpe_dropout),
             concat_pairs: above_zero(concat_pairs),
+            hallucination: above_zero(hallucination),
             max_gradient_norm: given.max_gradient_norm.unwrap_or(1.0),
             max_epochs: given.max_epochs.unwrap_or(auto.epochs),
             max_minutes: given.max_minutes,
@@ -270,6 +281,7 @@ impl ResolvedConfig {
             dropout: Some(training.dropout.embeddings),
             bpe_dropout: Some(training.bpe_dropout.unwrap_or_default()),
             concat_pairs: Some(training.concat_pairs.unwrap_or_default()),
+            hallucination: Some(training.hallucination.unwrap_or_default()),
             guided_alignment: Some(training.guidance.unwrap_or_default()),
             label_smoothing: Some(training.label_smoothing),
             ema_decay: Some(training.average.unwrap_or_default()),

@@ -77,6 +77,7 @@ impl TrainConfig {
         share("--ema-decay", self.ema_decay)?;
         share("--bpe-dropout", self.bpe_dropout)?;
         share("--concat-pairs", self.concat_pairs)?;
+        share("--hallucination", self.hallucination)?;
         share("--dropout", self.dropout)?;
         above_zero("--max-gradient-norm", self.max_gradient_norm)
     }

@@ -1,0 +1,160 @@
+//! Hallucinated pairs for the inflection of unknown words (Anastasopoulos & Neubig 2019, "Pushing the Limits of
+//! Low-Resource Morphological Inflection").
+//!
+//! The longest substring that lemma and form share is their stem. Its beginning is replaced, on both sides, by the beginning
+//! of another lemma: *murren, murrte* becomes *paarren, paarrte*. Unlike random letters, which the paper inserts, these are
+//! a likely beginning of a word, and the end of the stem, which decides vowel harmony and inflection class, stays.
+
+use std::collections::BTreeMap;
+
+use crate::random::SeededRng;
+use crate::text::{Example, SPECIALS, Vocabulary};
+
+/// Minimum number of units at the end of a stem that stay.
+const KEPT: usize = 3;
+
+/// Hallucination of training pairs.
+pub(super) struct Hallucination {
+    /// Probability that a pair is replaced by a hallucinated one.
+    share: f64,
+    /// Target unit with the spelling of each source unit, if there is one.
+    target_units: Vec<Option<u32>>,
+    /// Pairs by the first unit of their source, which is the part of speech if sources begin with features.
+    donors: BTreeMap<u32, Vec<usize>>,
+}
+
+/// A run of units that both sides share.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Stem {
+    source: usize,
+    target: usize,
+    length: usize,
+}
+
+impl Hallucination {
+    /// Returns the hallucination of a share of the examples.
+    pub fn new(share: f64, examples: &[Example], [source, target]: [&Vocabulary; 2]) -> Self {
+        let mut target_units = source.origins(target);
+        target_units.iter_mut().take(SPECIALS.len()).for_each(|unit| *unit = None);
+        let mut donors: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (index, example) in examples.iter().enumerate() {
+            example.source.first().into_iter().for_each(|&first| donors.entry(first).or_default().push(index));
+        }
+        Self { share, target_units, donors }
+    }
+
+    /// Returns the pair, or a hallucinated one in its place. A pair without a stem of more than [`KEPT`] units stays.
+    pub fn apply(&self, pair: &Example, examples: &[Example], rng: &mut SeededRng) -> Example {
+        if rng.uniform() >= self.share {
+            return pair.clone();
+        }
+        let stem = self.stem(pair);
+        let Some(donors) = pair.source.first().and_then(|first| self.donors.get(first)) else { return pair.clone() };
+        let letters = self.letters(&examples[donors[rng.below(donors.len())]]);
+        if stem.length <= KEPT || letters.len() <= KEPT {
+            return pair.clone();
+        }
+        let beginning = &letters[..1 + rng.below(letters.len() - 2)];
+        let replaced = 1 + rng.below(stem.length - KEPT);
+        let spliced =
+            |units: &[u32], from: usize, new: Vec<u32>| [&units[..from], &new, &units[from + replaced..]].concat();
+        let source = beginning.iter().map(|&(unit, _)| unit).collect();
+        let target = beginning.iter().map(|&(_, unit)| unit).collect();
+        Example::new(spliced(&pair.source, stem.source, source), spliced(&pair.target, stem.target, target))
+    }
+
+    /// Returns the units of the source that the target can have, with the target's unit.
+    fn letters(&self, pair: &Example) -> Vec<(u32, u32)> {
+        pair.source.iter().filter_map(|&unit| Some((unit, self.target_units[unit as usize]?))).collect()
+    }
+
+    /// Returns the longest common substring, the first if several are equally long.
+    fn stem(&self, pair: &Example) -> Stem {
+        let mut longest = Stem::default();
+        // Length of the common substring that ends at each target unit and the last source unit.
+        let mut lengths = vec![0; pair.target.len() + 1];
+        for (i, &unit) in pair.source.iter().enumerate() {
+            let unit = self.target_units[unit as usize];
+            for (j, &target) in pair.target.iter().enumerate().rev() {
+                lengths[j + 1] = if unit == Some(target) { lengths[j] + 1 } else { 0 };
+                let length = lengths[j + 1];
+                if length > longest.length {
+                    longest = Stem { source: i + 1 - length, target: j + 1 - length, length };
+                }
+            }
+        }
+        longest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::text::{Normalization, ProtectedTokens, Units};
+
+    const PAIRS: [(&str, &str); 5] = [
+        ("⟨V⟩⟨PST⟩murren", "murrte"),
+        ("⟨V⟩⟨PST⟩aufpassen", "passte auf"),
+        ("⟨V⟩⟨PTCP⟩radeln", "geradelt"),
+        ("⟨N⟩⟨PL⟩Lampe", "Lampen"),
+        ("⟨V⟩⟨PST⟩sein", "war"),
+    ];
+
+    fn vocabularies() -> [Arc<Vocabulary>; 2] {
+        let learn = |texts: [&str; 5], protected: &[&str]| {
+            let learned = Vocabulary::train(texts.into_iter(), Units::Char, Normalization::NONE, 99).unwrap();
+            let protected = ProtectedTokens::new(protected.iter().map(|&token| token.to_owned())).unwrap();
+            Arc::new(learned.with_protected_tokens(&protected).unwrap())
+        };
+        let lemmas = PAIRS.map(|(source, _)| source.rsplit('⟩').next().unwrap());
+        [learn(lemmas, &["⟨V⟩", "⟨N⟩", "⟨PST⟩", "⟨PTCP⟩", "⟨PL⟩"]), learn(PAIRS.map(|(_, target)| target), &[])]
+    }
+
+    /// Returns different hallucinations of a pair.
+    fn hallucinated(index: usize) -> Vec<[String; 2]> {
+        let [source, target] = vocabularies();
+        let example =
+            |(lemma, form): (&str, &str)| Example::new(source.encode(lemma).unwrap(), target.encode(form).unwrap());
+        let examples = PAIRS.map(example);
+        let hallucination = Hallucination::new(1.0, &examples, [&source, &target]);
+        let text = |number| {
+            let new = hallucination.apply(&examples[index], &examples, &mut SeededRng::new(1, "test", number));
+            [source.decode(&new.source), target.decode(&new.target)]
+        };
+        let mut texts: Vec<[String; 2]> = (0..200).map(text).collect();
+        texts.sort();
+        texts.dedup();
+        texts
+    }
+
+    #[test]
+    fn beginning_of_the_stem_changes_alike_on_both_sides() {
+        for (index, before, [source_end, target_end], target_before) in [
+            (0, "⟨V⟩⟨PST⟩", ["urren", "urrte"], ""),
+            (1, "⟨V⟩⟨PST⟩auf", ["assen", "asste auf"], ""),
+            (2, "⟨V⟩⟨PTCP⟩", ["deln", "delt"], "ge"),
+        ] {
+            let texts = hallucinated(index);
+            assert!(texts.len() > 5, "{texts:?}");
+            for [lemma, form] in &texts {
+                let beginning = lemma.strip_prefix(before).and_then(|lemma| lemma.strip_suffix(&source_end[1..]));
+                let same = form.strip_prefix(target_before).and_then(|form| form.strip_suffix(&target_end[1..]));
+                assert!(beginning.is_some() && beginning == same, "{lemma} {form}");
+                // Only verbs give verbs their letters.
+                assert!(!lemma.contains(['L', '⟨', 'N']) || lemma.starts_with(before), "{lemma}");
+                assert!(!form.contains('L'), "{form}");
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_without_a_stem_or_another_lemma_stay() {
+        assert_eq!(hallucinated(4), [["⟨V⟩⟨PST⟩sein".to_owned(), "war".to_owned()]]);
+        let [source, target] = vocabularies();
+        let empty = Example::new(Vec::new(), Vec::new());
+        let hallucination = Hallucination::new(1.0, &[empty.clone()], [&source, &target]);
+        assert!(hallucination.apply(&empty, &[empty.clone()], &mut SeededRng::new(1, "test", 0)) == empty);
+    }
+}
