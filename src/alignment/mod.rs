@@ -9,6 +9,7 @@ mod link_scores;
 mod links;
 mod noise_score;
 mod offset_check;
+mod quality_estimate;
 mod symmetrization;
 mod threshold_search;
 
@@ -19,6 +20,7 @@ pub use link_scores::LinkScores;
 pub use links::{Gold, Link, LinkFormat, is_naacl_line, parse_gold_line, parse_naacl_line};
 pub use noise_score::{NoiseFeatures, noise_scores, rank_by_noise};
 pub use offset_check::{LinkOffset, OffsetCounts};
+pub use quality_estimate::QualityEstimate;
 pub use symmetrization::Symmetrization;
 pub use threshold_search::{BestThreshold, ThresholdSearch};
 

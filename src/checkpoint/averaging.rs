@@ -65,6 +65,8 @@ fn write(out: &ModelDir, from: &[&Path], first: &Checkpoint, parameters: &Parame
     let config = Config {
         format_version: FORMAT_VERSION,
         program_version: env!("CARGO_PKG_VERSION").to_owned(),
+        // The mean of the parameters has other probabilities.
+        confidence: None,
         averaged: from.iter().map(|path| path.display().to_string()).collect(),
         ..first.config.clone()
     };

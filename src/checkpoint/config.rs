@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use crate::metrics::LogisticRegression;
 use crate::model::Architecture;
 use crate::text::{OnError, Pair, TableFormat, TextSettings};
 use crate::training::TrainingSettings;
@@ -38,6 +39,18 @@ pub struct Config {
     /// Base model of a warm start; `None` for random initialization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<BaseModel>,
+    /// Calibration of confidence, written at the end of training; `None` with too few validation pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<ConfidenceCalibration>,
+}
+
+/// Calibration of confidence on translations of the validation pairs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConfidenceCalibration {
+    /// Probability that a translation is right.
+    pub sentence: LogisticRegression,
+    /// Probability that a word is right.
+    pub word: LogisticRegression,
 }
 
 /// Base model of a warm start.

@@ -39,8 +39,8 @@ mod tfevents;
 pub use atomic_file::{PendingFile, remove_abandoned, remove_pending, write_atomically};
 pub use averaging::average;
 pub use config::{
-    BaseModel, Config, CorpusSource, DataSummary, FORMAT_VERSION, GuideSummary, Invocation, VocabOverlap, fingerprint,
-    fingerprint_of_text,
+    BaseModel, ConfidenceCalibration, Config, CorpusSource, DataSummary, FORMAT_VERSION, GuideSummary, Invocation,
+    VocabOverlap, fingerprint, fingerprint_of_text,
 };
 pub use dir_state::DirState;
 pub use jsonl::JsonlLog;

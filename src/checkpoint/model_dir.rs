@@ -186,7 +186,10 @@ impl ModelDir {
     }
 
     /// Writes config.json.
-    pub(super) fn save_config(&self, checkpoint: &Checkpoint) -> Result<()> {
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save_config(&self, checkpoint: &Checkpoint) -> Result<()> {
         self.write_bytes(CONFIG, format!("{}\n", serde_json::to_string_pretty(&checkpoint.config)?).as_bytes())
     }
 

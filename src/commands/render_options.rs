@@ -85,10 +85,14 @@ pub fn check_figures(style: SvgStyle, format: Option<AlignmentFormat>) -> Result
 /// Returns a heatmap renderer with the color setting and, in a terminal, its width.
 pub fn heatmap(terminal: bool) -> Heatmap {
     let size = if terminal { terminal_size::terminal_size() } else { None };
-    let color = match ColorChoice::global() {
+    Heatmap::new(has_colors(terminal), size.map(|(width, _)| usize::from(width.0)))
+}
+
+/// True if output to a terminal or elsewhere has ANSI escapes.
+pub fn has_colors(terminal: bool) -> bool {
+    match ColorChoice::global() {
         ColorChoice::Always | ColorChoice::AlwaysAnsi => true,
         ColorChoice::Never => false,
         ColorChoice::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
-    };
-    Heatmap::new(color, size.map(|(width, _)| usize::from(width.0)))
+    }
 }

@@ -29,6 +29,7 @@ const HELP: &str = ":align, :a        show the alignment of the last translation
 :model DIR        translate with another model
 :help, :h         show this help
 :quit, :q         quit, like Ctrl-D
+Dim words are probably wrong, underlined ones may be made up.
 The up and down keys recall earlier lines, Ctrl-R searches them, Ctrl-C
 clears the line. Lines that start with a colon and a letter are commands;
 put a space before the colon to translate one.";

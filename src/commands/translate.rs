@@ -38,6 +38,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     let setup = TranslationSetup::new(args, device, console)?;
     let mut results = TranslationWriter::new(args, format, &setup.translator, output, console)?;
     if interactive {
+        let results = results.shaded_by(&setup.translator);
         return Repl::new(args, setup, results, device, console).run();
     }
     let setup = TranslationSetup { form: setup.form.with_column(table.column()), ..setup };

@@ -4,11 +4,11 @@ use anyhow::Result;
 
 use super::console::Console;
 use super::output_file::Output;
-use super::render_options::{heatmap, renderer};
+use super::render_options::{has_colors, heatmap, renderer};
 use super::unreadable::Unreadable;
 use crate::alignment::LinkFormat;
 use crate::cli::{TranslateArgs, UnknownLines};
-use crate::render::{AlignmentFormat, Item, RenderOptions, Renderer};
+use crate::render::{AlignmentFormat, Item, RenderOptions, Renderer, shaded};
 use crate::translator::{LineWarnings, LinkOptions, Linker, Sentence, Translation, Translator};
 
 /// Writer of translations.
@@ -20,6 +20,8 @@ pub struct TranslationWriter {
     output: Output,
     /// Linker and renderer, unless the output is text.
     alignments: Option<(Linker, Box<dyn Renderer>)>,
+    /// Model that estimates the quality of each word, if text is shaded by it.
+    shading: Option<Translator>,
 }
 
 impl TranslationWriter {
@@ -35,7 +37,8 @@ impl TranslationWriter {
         console: &Console,
     ) -> Result<Self> {
         let with_units = format == Some(AlignmentFormat::Html) && !args.subwords;
-        let writer = Self { n_best: args.n_best, unknown: args.unknown, with_units, output, alignments: None };
+        let writer =
+            Self { n_best: args.n_best, unknown: args.unknown, with_units, output, alignments: None, shading: None };
         let Some(format) = format else { return Ok(writer) };
         let linker = build_linker(args, translator, console)?;
         let options = RenderOptions {
@@ -51,6 +54,13 @@ impl TranslationWriter {
         Ok(Self { alignments: Some((linker, renderer)), ..writer })
     }
 
+    /// Shades words by their confidence if the output is text in a terminal with colors.
+    #[must_use]
+    pub fn shaded_by(self, translator: &Translator) -> Self {
+        let is_shown = self.output.is_terminal() && has_colors(true);
+        Self { shading: is_shown.then(|| translator.clone()), ..self }
+    }
+
     /// Writes the translations of a chunk whose first sentence has index `first`, and flushes.
     ///
     /// # Errors
@@ -64,7 +74,7 @@ impl TranslationWriter {
     ) -> Result<()> {
         let Some((linker, renderer)) = &mut self.alignments else {
             let written = (first..).zip(translations).filter(|(id, _)| !unreadable.is_skipped(*id));
-            write_texts(&mut self.output, written, self.n_best)?;
+            write_texts(&mut self.output, written, self.n_best, self.shading.as_ref())?;
             return self.output.flush();
         };
         for written in linker.link_translations(translations, sentences)? {
@@ -94,6 +104,9 @@ impl TranslationWriter {
         if let Some((linker, _)) = &mut self.alignments {
             *linker = build_linker(args, translator, console)?;
         }
+        if let Some(shading) = &mut self.shading {
+            *shading = translator.clone();
+        }
         Ok(())
     }
 
@@ -119,10 +132,15 @@ fn write_texts<'t>(
     output: &mut Output,
     translations: impl Iterator<Item = (usize, &'t Vec<Translation>)>,
     n_best: u16,
+    shading: Option<&Translator>,
 ) -> Result<()> {
     for (id, found) in translations {
-        for Translation { text, score, .. } in found {
-            let text = output.shown(text).into_owned();
+        for Translation { text, score, alignment, .. } in found {
+            let estimate = shading.map_or(Ok(None), |translator| translator.estimate_quality(alignment))?;
+            let text = match estimate {
+                Some(estimate) => shaded(text, alignment.target_words(), &estimate),
+                None => output.shown(text).into_owned(),
+            };
             output.with(|out| match n_best {
                 1 => writeln!(out, "{text}"),
                 // The separator may not occur within a field.

@@ -14,7 +14,8 @@ use crate::metrics::{Confidence, ErrorRates, Significance, signature};
 use crate::reporter::{Reporter, Silent};
 use crate::text::{LineNumbers, Normalization, Pair, are_single_words};
 use crate::translator::{
-    DecodeOptions, LineWarnings, LinkedPair, Linker, Sentence, Translator, warn_of_truncated_lines,
+    CalibrationError, DecodeOptions, LineWarnings, LinkedPair, Linker, Sentence, Translation, Translator,
+    warn_of_truncated_lines,
 };
 
 /// Maximum scored characters of a hypothesis or reference: time grows with the product of their lengths.
@@ -61,6 +62,9 @@ pub struct Evaluation {
     /// Scores of a model's links against gold alignments, if given.
     #[serde(flatten)]
     pub gold: Option<GoldScores>,
+    /// Errors of the model's confidence in its translations, if it is calibrated.
+    #[serde(rename = "expected_calibration_error", skip_serializing_if = "Option::is_none")]
+    pub calibration_error: Option<CalibrationError>,
     /// Confidence intervals, if enabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<PerMetric<Confidence>>,
@@ -85,6 +89,7 @@ struct ModelOutput {
     /// Log-probability of each reference and its number of tokens.
     likelihoods: Vec<(f64, usize)>,
     linked: Vec<LinkedPair>,
+    calibration_error: Option<CalibrationError>,
 }
 
 impl System {
@@ -206,8 +211,10 @@ impl<'a> Evaluator<'a> {
         let lowercase = normalization.lowercase;
         match system {
             System::Model(translator, linker) => {
-                let ModelOutput { translations, likelihoods, linked } = self.run(translator, linker)?;
+                let ModelOutput { translations, likelihoods, linked, calibration_error } =
+                    self.run(translator, linker)?;
                 let evaluation = self.score(translations, references, lowercase, Some((&likelihoods, &linked)))?;
+                let evaluation = Evaluation { calibration_error, ..evaluation };
                 ensure!(
                     evaluation.scores.perplexity.is_none_or(f64::is_finite),
                     "{}: the perplexity is not finite, because the model's parameters are too large; train the model again",
@@ -305,7 +312,9 @@ impl<'a> Evaluator<'a> {
         let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(&pair.source)).collect();
         let mut stage = self.reporter.stage("translating", Some(pairs.len()));
         let found = translator.decode(&sentences, &self.options, &mut |count| stage.advance(count))?;
-        let translations = found.into_iter().map(|mut found| found.swap_remove(0).text).collect();
+        let found: Vec<Translation> = found.into_iter().map(|mut found| found.swap_remove(0)).collect();
+        let calibration_error = translator.calibration_error(pairs, &found);
+        let translations = found.into_iter().map(|one| one.text).collect();
         drop(stage);
         let mut stage = self.reporter.stage("aligning", Some(pairs.len()));
         let aligned = translator.align_batch(pairs, &mut |count| stage.advance(count))?;
@@ -316,7 +325,7 @@ impl<'a> Evaluator<'a> {
         let likelihoods = aligned.iter().map(|aligned| (aligned.log_probability, aligned.length)).collect();
         let linked =
             if linker.attention { linker.link_aligned(aligned, pairs)? } else { linker.link(pairs, &mut |_| {})? };
-        Ok(ModelOutput { translations, likelihoods, linked })
+        Ok(ModelOutput { translations, likelihoods, linked, calibration_error })
     }
 
     /// Scores translations, and a model's reference likelihoods and links.
@@ -339,6 +348,7 @@ impl<'a> Evaluator<'a> {
             signature: signature(lowercase),
             scores: CorpusScores::new(&results, self.has_single_words()),
             gold: gold.map(|(gold, linked)| GoldScores::new(linked, gold, self.search_threshold)),
+            calibration_error: None,
             confidence: None,
             by_length: self.buckets()?.map(|buckets| buckets.scores(&results)),
             translations,

@@ -10,6 +10,7 @@ use super::confidence::PerMetric;
 use super::{CorpusScores, Evaluation, GoldScores, LengthScores};
 use crate::metrics::{Confidence, ErrorRates, LengthBucket, RANDOMIZATION_TRIALS, Significance};
 use crate::render::{SCHEMA, escape_controls, readable};
+use crate::translator::CalibrationError;
 
 /// Width of the labels.
 const LABELS: usize = 14;
@@ -142,6 +143,9 @@ fn translation_measures(evaluation: &Evaluation) -> Vec<Measure> {
         ]),
     }
     measures.extend(perplexity.map(|perplexity| ("perplexity", readable(perplexity, 2), String::new())));
+    measures.extend(evaluation.calibration_error.map(|CalibrationError { sentence, word }| {
+        ("ECE", format!("{word:.3}"), format!(" of words, {sentence:.3} of sentences"))
+    }));
     measures
 }
 

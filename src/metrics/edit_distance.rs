@@ -70,6 +70,37 @@ pub fn edit_distance<T: PartialEq>(left: &[T], right: &[T]) -> usize {
     previous[short.len()]
 }
 
+/// Returns, for each unit of a hypothesis, whether a minimum sequence of edits to the reference keeps it.
+pub fn unedited<T: PartialEq>(hypothesis: &[T], reference: &[T]) -> Vec<bool> {
+    let width = reference.len() + 1;
+    // Distances of all prefixes: `[hypothesis + 1, reference + 1]`.
+    let mut distances: Vec<usize> = (0..width).collect();
+    for (i, unit) in hypothesis.iter().enumerate() {
+        distances.push(i + 1);
+        for (j, other) in reference.iter().enumerate() {
+            let above = &distances[i * width + j..];
+            let substituted = above[0] + usize::from(unit != other);
+            let distance = substituted.min(above[1] + 1).min(above[width] + 1);
+            distances.push(distance);
+        }
+    }
+    let mut kept = vec![false; hypothesis.len()];
+    let (mut i, mut j) = (hypothesis.len(), reference.len());
+    while i > 0 && j > 0 {
+        let distance = distances[i * width + j];
+        let is_equal = hypothesis[i - 1] == reference[j - 1];
+        if distances[(i - 1) * width + j - 1] + usize::from(!is_equal) == distance {
+            kept[i - 1] = is_equal;
+            (i, j) = (i - 1, j - 1);
+        } else if distances[(i - 1) * width + j] + 1 == distance {
+            i -= 1;
+        } else {
+            j -= 1;
+        }
+    }
+    kept
+}
+
 /// Word error rate: word edits in percent of the reference words. Words are separated by whitespace.
 ///
 /// Long hypotheses can exceed 100. Without reference words, the rate is 0 for empty hypotheses and 100 otherwise.
@@ -111,6 +142,23 @@ mod tests {
 
     fn assert_close(actual: f64, expected: f64) {
         assert!((actual - expected).abs() < 1e-9, "{actual} instead of {expected}");
+    }
+
+    #[test]
+    fn units_that_a_minimum_of_edits_keeps() {
+        let kept = |hypothesis: &str, reference: &str| -> String {
+            let [left, right] = [hypothesis, reference].map(|text| text.chars().collect::<Vec<char>>());
+            let kept = unedited(&left, &right);
+            assert_eq!(
+                kept.iter().filter(|kept| **kept).count() + edit_distance(&left, &right),
+                left.len().max(right.len())
+            );
+            left.iter().zip(kept).map(|(unit, kept)| if kept { *unit } else { '-' }).collect()
+        };
+        assert_eq!(kept("the red fox", "the red fox"), "the red fox");
+        assert_eq!(kept("kitten", "sitting"), "-itt-n");
+        assert_eq!(kept("abcd", "bcd"), "-bcd");
+        assert_eq!([kept("", "ab"), kept("ab", "")], ["", "--"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! Hypotheses and references are parallel slices; debug builds assert equal lengths.
 
 mod bleu;
+mod calibration;
 mod chrf;
 mod edit_distance;
 mod error_rates;
@@ -22,8 +23,9 @@ mod whitespace;
 use serde::Serialize;
 
 pub use bleu::{Bleu, BleuStats, bleu, signature};
+pub use calibration::{LogisticRegression, expected_calibration_error};
 pub use chrf::{ChrfStats, ChrfText, chrf};
-pub use edit_distance::{EditStats, character_error_rate, edit_distance, exact_match, word_error_rate};
+pub use edit_distance::{EditStats, character_error_rate, edit_distance, exact_match, unedited, word_error_rate};
 pub use error_rates::{ErrorRates, edited_symbols};
 pub use length_buckets::{LengthBucket, length_buckets};
 pub use significance::{Confidence, RANDOMIZATION_TRIALS, Significance, confidence, significance};

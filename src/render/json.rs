@@ -8,6 +8,7 @@ use std::io::{Result, Write};
 use serde::Serialize;
 
 use super::{Item, Renderer};
+use crate::alignment::QualityEstimate;
 
 /// Schema version of JSON results. It increases when a key changes its meaning or is removed; keys may be added anytime.
 pub const SCHEMA: u32 = 1;
@@ -63,6 +64,9 @@ pub struct JsonItem<'a> {
     /// Share of source tokens that are unknown to the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown: Option<f64>,
+    /// Estimated quality of the translation, if the model is calibrated.
+    #[serde(flatten)]
+    estimate: Option<&'a QualityEstimate>,
 }
 
 /// Object of an input line that could not be read.
@@ -98,6 +102,7 @@ impl<'a> From<&Item<'a>> for JsonItem<'a> {
             link_scores: item.links.iter().map(|link| item.link_scores.score(*link)).collect(),
             score: item.score,
             unknown: item.unknown,
+            estimate: item.estimate,
         }
     }
 }

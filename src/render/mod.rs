@@ -12,6 +12,7 @@ mod npz;
 mod numbers;
 mod pair_lists;
 mod pharaoh;
+mod shading;
 mod svg;
 mod tensorboard;
 mod tsv;
@@ -29,11 +30,12 @@ pub use npz::Npz;
 pub use numbers::{clock, readable};
 pub use pair_lists::{ListFormat, write_lexicon, write_noisy_pairs};
 pub use pharaoh::Pharaoh;
+pub use shading::shaded;
 pub use svg::{Svg, SvgSize, SvgStyle, SvgView};
 pub use tensorboard::{event_file_header, scalars_event};
 pub use tsv::Tsv;
 
-use crate::alignment::{Alignment, Gold, Link, LinkScores};
+use crate::alignment::{Alignment, Gold, Link, LinkScores, QualityEstimate};
 
 /// Sentence pair with everything that a format may show.
 pub struct Item<'a> {
@@ -55,6 +57,8 @@ pub struct Item<'a> {
     pub score: f64,
     /// Share of unknown source units; `None` without a model.
     pub unknown: Option<f64>,
+    /// Estimated quality of the target, if the model is calibrated.
+    pub estimate: Option<&'a QualityEstimate>,
     /// Gold alignment, if known.
     pub gold: Option<&'a Gold>,
     /// Unit-level attention, for formats that show both.
@@ -117,6 +121,7 @@ mod samples {
             links,
             score: -0.25,
             unknown: None,
+            estimate: None,
             gold: None,
             units: None,
             error: None,

@@ -23,6 +23,8 @@ pub struct Hypothesis {
     pub units: Vec<u32>,
     /// log p(units | source), in nats, with `</s>` if the hypothesis is finished.
     pub log_probability: f64,
+    /// log p of each unit given those before it, in nats, with `</s>` if the hypothesis is finished.
+    pub unit_log_probabilities: Vec<f64>,
     /// Score by which hypotheses are ranked.
     pub score: f64,
     /// Attention weights: a row for each unit, and one for `</s>` if the hypothesis is finished.
@@ -36,8 +38,15 @@ pub struct Hypothesis {
 impl Hypothesis {
     /// Returns the finished hypothesis without units, the translation of an empty source.
     pub fn empty() -> Self {
-        let (units, attention) = (Vec::new(), Vec::new());
-        Self { units, log_probability: 0.0, score: 0.0, attention, finished: true, unmet_phrases: Vec::new() }
+        Self {
+            units: Vec::new(),
+            log_probability: 0.0,
+            unit_log_probabilities: Vec::new(),
+            score: 0.0,
+            attention: Vec::new(),
+            finished: true,
+            unmet_phrases: Vec::new(),
+        }
     }
 
     /// True if every score was NaN or −∞.
@@ -121,15 +130,20 @@ impl HypothesisArena {
 
     /// Returns the hypothesis that ends with a step, which is `</s>` if it is finished.
     pub fn hypothesis(&self, last: usize, finished: bool, unmet_phrases: Vec<usize>, score: f64) -> Hypothesis {
-        let (mut units, mut attention): (Vec<u32>, Vec<Vec<f32>>) =
-            self.ancestors(Some(last)).map(|step| (step.unit, step.attention.clone())).unzip();
-        units.reverse();
-        attention.reverse();
-        if finished {
-            units.pop();
+        let mut steps: Vec<&HypothesisStep> = self.ancestors(Some(last)).collect();
+        steps.reverse();
+        let before = std::iter::once(0.0).chain(steps.iter().map(|step| step.log_probability));
+        let unit_log_probabilities = steps.iter().zip(before).map(|(step, before)| step.log_probability - before);
+        let units = &steps[..steps.len() - usize::from(finished)];
+        Hypothesis {
+            units: units.iter().map(|step| step.unit).collect(),
+            log_probability: self.steps[last].log_probability,
+            unit_log_probabilities: unit_log_probabilities.collect(),
+            score,
+            attention: steps.iter().map(|step| step.attention.clone()).collect(),
+            finished,
+            unmet_phrases,
         }
-        let log_probability = self.steps[last].log_probability;
-        Hypothesis { units, log_probability, score, attention, finished, unmet_phrases }
     }
 
     /// Returns the score of the hypothesis that ends with a step, with a penalty added to its log-probability.

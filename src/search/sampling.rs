@@ -77,6 +77,7 @@ impl SampledHypothesis<'_> {
         let drawn = agreeing.or_else(|| next.sample(&settings.sampling, &allowed, &mut self.rng));
         let Some(candidate) = drawn else { return false };
         self.hypothesis.log_probability += f64::from(candidate.log_probability);
+        self.hypothesis.unit_log_probabilities.push(f64::from(candidate.log_probability));
         self.hypothesis.attention.push(attention.to_vec());
         self.hypothesis.finished = candidate.unit == END;
         if !self.hypothesis.finished {

@@ -25,7 +25,7 @@ use crate::training::{
     AlignmentTargets, EpochData, Observer, Optimizer, ResolvedConfig, StopReason, TrainConfig, TrainState,
     TrainerParts, TrainingLoop, TrainingSettings, ValidationSet,
 };
-use crate::translator::learn_aligner;
+use crate::translator::{Translator, learn_aligner};
 
 /// Number of validation pairs whose translations and attention each validation reports.
 const SAMPLES: usize = 5;
@@ -135,6 +135,7 @@ impl TrainingSpec {
             data: data.summary.clone(),
             averaged: Vec::new(),
             from: from.map(|from| from.summary([source, target])),
+            confidence: None,
             begun: Some(self.invocation()),
             training,
         };
@@ -329,7 +330,7 @@ impl Session {
             source_vocabulary: &checkpoint.source,
             target_vocabulary: &checkpoint.target,
         };
-        let step = progress.step;
+        let (step, device) = (progress.step, model.device().clone());
         let parts = TrainerParts { model, optimizer, progress, settings, examples: &examples, validation: &set, began };
         let mut training = TrainingLoop::new(parts)?;
         let mut recorder = Recorder::new(&model_dir, &lock, &checkpoint, step, observer)?;
@@ -337,6 +338,11 @@ impl Session {
         let summary = summary(reason, settings, training.progress(), &model_dir);
         let unrecorded = recorder.finish();
         drop(training);
+        let calibrated = match reason {
+            StopReason::Interrupted => Ok(()),
+            _ => calibrate(&model_dir, &lock, checkpoint, &validation.pairs, &device, observer),
+        };
+        let unrecorded = unrecorded.and(calibrated);
         Ok(TrainingOutcome { reason, summary, unrecorded, validation: validation.pairs })
     }
 }
@@ -433,6 +439,24 @@ fn lexicon(checkpoint: &Checkpoint, examples: &EpochData, from: Option<&WarmStar
         Some(from) => from.lexicon(learned, [&checkpoint.source, &checkpoint.target]),
         None => learned,
     }
+}
+
+/// Calibrates the confidence of a trained model on pairs that it was not trained on, and saves the calibration.
+fn calibrate(
+    model_dir: &ModelDir,
+    lock: &Lock,
+    mut checkpoint: Checkpoint,
+    validation: &[Pair],
+    device: &Device,
+    observer: &dyn Observer,
+) -> Result<()> {
+    if checkpoint.config.data.validated_on_training {
+        return Ok(());
+    }
+    let translator = Translator::load_on(model_dir.path(), device)?;
+    checkpoint.config.confidence = translator.calibrate(validation, observer)?;
+    lock.ensure_held()?;
+    model_dir.save_config(&checkpoint)
 }
 
 /// Trains a word aligner, unless a side's units are characters.

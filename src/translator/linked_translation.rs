@@ -50,6 +50,7 @@ impl LinkedPair {
             links: &self.links,
             score: self.score,
             unknown: self.aligned.as_ref().map(ForcedAlignment::unknown_share),
+            estimate: self.estimate.as_ref(),
             gold: None,
             units,
             error: None,

@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{ForcedAlignment, Translator};
 use crate::aligner::{self, Posteriors, WordAligner};
-use crate::alignment::{Alignment, Link, LinkFormat, LinkScores, NoiseFeatures, Symmetrization, linked_sources};
+use crate::alignment::{
+    Alignment, Link, LinkFormat, LinkScores, NoiseFeatures, QualityEstimate, Symmetrization, linked_sources,
+};
 use crate::checkpoint::ModelDir;
 use crate::error::{UsageError, usage};
 use crate::reporter::{Reporter, Silent};
@@ -290,6 +292,8 @@ pub struct LinkedPair {
     pub score: f64,
     /// True if a side was truncated.
     pub cut: bool,
+    /// Estimated quality of the target, if the model is calibrated.
+    pub estimate: Option<QualityEstimate>,
 }
 
 impl LinkedPair {
@@ -404,7 +408,7 @@ impl Linker {
     /// Links pairs with their forced alignments, in the same order.
     ///
     /// # Errors
-    /// The reverse model fails.
+    /// The reverse model fails, or the aligner's file is damaged.
     pub fn link_aligned(&self, aligned: Vec<ForcedAlignment>, pairs: &[Pair]) -> Result<Vec<LinkedPair>> {
         let swapped = |pair: &Pair| Pair { source: pair.target.clone(), target: pair.source.clone() };
         let reversed = match &self.reverse {
@@ -415,7 +419,7 @@ impl Linker {
             None => vec![None; aligned.len()],
         };
         let link = |(aligned, reversed)| self.link_by_attention(aligned, reversed);
-        Ok(aligned.into_par_iter().zip(reversed).map(link).collect())
+        aligned.into_par_iter().zip(reversed).map(link).collect()
     }
 
     fn link_by_aligner(&self, pair: &Pair) -> LinkedPair {
@@ -435,10 +439,10 @@ impl Linker {
         let score = posteriors.log_probability / target.len().max(1) as f64;
         let alignment = Alignment::from_rows(source, target, &rows);
         let (link_scores, links) = self.combine(&alignment, &posteriors.forward, &posteriors.backward);
-        LinkedPair { aligned: None, alignment, link_scores, links, score, cut }
+        LinkedPair { aligned: None, alignment, link_scores, links, score, cut, estimate: None }
     }
 
-    fn link_by_attention(&self, aligned: ForcedAlignment, reversed: Option<ForcedAlignment>) -> LinkedPair {
+    fn link_by_attention(&self, aligned: ForcedAlignment, reversed: Option<ForcedAlignment>) -> Result<LinkedPair> {
         let alignment_of =
             |aligned: &ForcedAlignment| if self.by_units { aligned.by_units().clone() } else { aligned.by_words() };
         let alignment = alignment_of(&aligned);
@@ -453,7 +457,9 @@ impl Linker {
             }
             Some([forward, backward]) => self.combine(&alignment, &forward, &backward),
         };
-        LinkedPair { cut: aligned.cut, aligned: Some(aligned), alignment, link_scores, links, score }
+        let translator = self.translator.as_ref().filter(|_| !self.by_units);
+        let estimate = translator.map_or(Ok(None), |translator| translator.estimate_quality(&aligned))?;
+        Ok(LinkedPair { cut: aligned.cut, aligned: Some(aligned), alignment, link_scores, links, score, estimate })
     }
 
     /// p(t from s) and p(s from t), both `[target × source]`; `None` if only forward attention is available.

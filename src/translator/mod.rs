@@ -11,6 +11,7 @@ mod markup;
 mod mbr;
 mod model_summary;
 mod noise_filter;
+mod quality_estimation;
 mod request;
 mod term_placement;
 mod trace;
@@ -50,6 +51,7 @@ pub use linker::{
 pub use markup::{LinkedText, MarkedUp, Markup, MarkupOptions, Placeholders};
 pub use model_summary::ModelSummary;
 pub use noise_filter::NoiseFilter;
+pub use quality_estimation::CalibrationError;
 pub use request::{MAX_SENTENCE_UNITS, Request, ResultSelection, Sentence};
 pub use trace::{BeamNode, PartialTranslation, Trace, TraceCandidate, TraceOptions, TraceSide, TraceStep, TraceUnit};
 pub use unk_replacement::Dictionary;
@@ -106,7 +108,7 @@ impl Translation {
         let (given, before) = sentence.segment_given(vocabulary, words)?;
         let row = |unit: usize| (0..=units).map(|column| if column == unit { 1.0 } else { 0.0 }).collect();
         let rows: Vec<Vec<f32>> = (before.min(units)..=units).map(row).collect();
-        let alignment = ForcedAlignment::new(source, given.cut_to(rows.len() - 1), &rows, 0.0);
+        let alignment = ForcedAlignment::new(source, given.cut_to(rows.len() - 1), &rows, 0.0, Vec::new());
         Ok(Self {
             text: sentence.given().to_owned(),
             log_probability: 0.0,
@@ -138,16 +140,25 @@ pub struct ForcedAlignment {
     pub length: usize,
     /// True if a side was truncated to [`MAX_SENTENCE_UNITS`].
     pub cut: bool,
+    /// Log-probability of each target unit, and of `</s>` unless search stopped before it. Empty for text that the model did
+    /// not translate.
+    unit_log_probabilities: Vec<f64>,
     units: Alignment,
     source: Segmentation,
     target: Segmentation,
 }
 
 impl ForcedAlignment {
-    fn new(source: Segmentation, target: Segmentation, rows: &[Vec<f32>], log_probability: f64) -> Self {
+    fn new(
+        source: Segmentation,
+        target: Segmentation,
+        rows: &[Vec<f32>],
+        log_probability: f64,
+        unit_log_probabilities: Vec<f64>,
+    ) -> Self {
         let units = Alignment::from_rows(source.units.clone(), target.units.clone(), rows);
         let cut = source.cut || target.cut;
-        Self { log_probability, length: target.ids.len() + 1, cut, units, source, target }
+        Self { log_probability, length: target.ids.len() + 1, cut, unit_log_probabilities, units, source, target }
     }
 
     /// Joins the alignments of consecutive sentences, as many of them as [`MAX_SENTENCE_UNITS`] permits. There is at least one.
@@ -165,6 +176,7 @@ impl ForcedAlignment {
             log_probability: parts.iter().map(|part| part.log_probability).sum(),
             length: parts.iter().map(|part| part.length).sum(),
             cut: parts.iter().any(|part| part.cut),
+            unit_log_probabilities: joined.iter().flat_map(|part| part.of_units()).copied().collect(),
             units: Alignment::concat(&Vec::from_iter(joined.iter().map(|part| &part.units))),
             source: segmentations(|part| &part.source),
             target: segmentations(|part| &part.target),
@@ -174,6 +186,21 @@ impl ForcedAlignment {
     /// Mean log-probability of a target unit, in nats.
     pub fn mean_log_probability(&self) -> f64 {
         self.log_probability / self.length as f64
+    }
+
+    /// Log-probabilities of the target units, without that of `</s>`.
+    fn of_units(&self) -> &[f64] {
+        &self.unit_log_probabilities[..self.target.ids.len().min(self.unit_log_probabilities.len())]
+    }
+
+    /// Words of the source.
+    pub fn source_words(&self) -> &[String] {
+        &self.source.words
+    }
+
+    /// Words of the target.
+    pub fn target_words(&self) -> &[String] {
+        &self.target.words
     }
 
     /// Share of source units that are unknown to the model.
@@ -440,8 +467,9 @@ impl Translator {
         let (terms, placed) = self.place_terms(constraints, hypothesis);
         replacements.extend(terms);
         let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words[1]);
-        let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
         let Hypothesis { log_probability, score, .. } = *hypothesis;
+        let of_units = hypothesis.unit_log_probabilities.clone();
+        let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, log_probability, of_units);
         let unmet_constraints = hypothesis.unmet_phrases.len() - placed + constraints.ignored_phrases();
         Ok(Translation { text, log_probability, score, unmet_constraints, alignment, without_markup: None })
     }
@@ -467,7 +495,8 @@ impl Translator {
     /// A model fails; its scores are not finite.
     pub fn align_batch(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<ForcedAlignment>> {
         let align = |ForcedPair { source, target, scores }| {
-            ForcedAlignment::new(source, target, &scores.weights, scores.log_probability())
+            let log_probability = scores.log_probability();
+            ForcedAlignment::new(source, target, &scores.weights, log_probability, scores.log_probabilities)
         };
         Ok(self.force_decode(pairs, on_progress)?.into_iter().map(align).collect())
     }

@@ -41,7 +41,7 @@ const USES: [(&str, &[&str]); 23] = [
             "text",
         ],
     ),
-    ("checkpoint", &["aligner", "error", "model", "parameters", "reporter", "text", "training"]),
+    ("checkpoint", &["aligner", "error", "metrics", "model", "parameters", "reporter", "text", "training"]),
     ("render", &["alignment", "text"]),
     (
         "translator",

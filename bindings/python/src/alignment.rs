@@ -159,7 +159,15 @@ impl Alignment {
         let links = Self::given_links(py, links, &alignment, &link_scores)?;
         Ok(Self::of_pair(
             texts,
-            LinkedPair { aligned: None, alignment, link_scores, links, score: score.unwrap_or(f64::NAN), cut: false },
+            LinkedPair {
+                aligned: None,
+                alignment,
+                link_scores,
+                links,
+                score: score.unwrap_or(f64::NAN),
+                cut: false,
+                estimate: None,
+            },
         ))
     }
 
@@ -213,6 +221,25 @@ impl Alignment {
     #[getter]
     fn unknown(&self, py: Python) -> PyResult<Option<f64>> {
         Ok(self.linked(py)?.aligned.as_ref().map(ForcedAlignment::unknown_share))
+    }
+
+    /// Calibrated probability that the target is right, or the expected share of right words if sources are sentences; `None`
+    /// without a calibrated model.
+    #[getter]
+    fn confidence(&self, py: Python) -> PyResult<Option<f64>> {
+        Ok(self.linked(py)?.estimate.as_ref().map(|estimate| estimate.confidence))
+    }
+
+    /// Calibrated probability that each target word is right; `None` without a calibrated model.
+    #[getter]
+    fn word_confidence(&self, py: Python) -> PyResult<Option<Vec<f64>>> {
+        Ok(self.linked(py)?.estimate.as_ref().map(|estimate| estimate.word_confidence.clone()))
+    }
+
+    /// Indices of target words that are neither in the training data nor in the source; `None` without a calibrated model.
+    #[getter]
+    fn nonwords(&self, py: Python) -> PyResult<Option<Vec<usize>>> {
+        Ok(self.linked(py)?.estimate.as_ref().map(|estimate| estimate.nonwords.clone()))
     }
 
     /// Source and target text.

@@ -32,6 +32,10 @@ def test_scores_links_and_weights_are_those_of_the_command(model):
         assert translation.links == [tuple(link) for link in line["links"]]
         link_scores = [translation.alignment.link_scores[target, source] for source, target in translation.links]
         np.testing.assert_allclose(link_scores, line["link_scores"], atol=1e-4)
+        alignment = translation.alignment
+        assert alignment.confidence == pytest.approx(line["confidence"])
+        assert alignment.word_confidence == pytest.approx(line["word_confidence"])
+        assert alignment.nonwords == line["nonwords"]
 
 
 def test_a_translation_is_a_str_with_its_alignment(model):

@@ -65,6 +65,7 @@ function showWords(text, words, arriving) {
     const button = html("button", { type: "button", class: "target", "data-index": index }, visibleWord(word));
     button.classList.toggle("changed", changed !== null && index >= changed.first && index <= changed.last);
     button.classList.toggle("chosen", result !== null && index === wordOfStep());
+    if (result !== null && words === result.drawing.target) shade(button, result.alignment, index);
     return button;
   });
   firstNew = changedRange(shownWords, words)?.first ?? words.length;
@@ -77,6 +78,17 @@ function showWords(text, words, arriving) {
   }
   at("output").replaceChildren(...parts);
   if (focused !== undefined) at("output").querySelector(`[data-index="${focused}"]`)?.focus();
+}
+
+/** Shades a word by the doubt that it is right, and marks one that may be made up. */
+function shade(button, { word_confidence: confidences = [], nonwords = [] }, index) {
+  const confidence = confidences[index];
+  if (confidence === undefined) return;
+  button.style.setProperty("--doubt", `${Math.round(100 * (1 - confidence))}%`);
+  button.classList.add("estimated");
+  button.classList.toggle("nonword", nonwords.includes(index));
+  const share = `${Math.round(100 * confidence)} % likely to be right`;
+  button.title = nonwords.includes(index) ? `${share}; not a word of the training data` : share;
 }
 
 /** A text cut into its words, each made an element by `element`, and what stands between them. */

@@ -92,6 +92,11 @@ class TrainOptions(TypedDict, total=False):
     """Share of pairs to concatenate with another pair, chosen anew in each epoch, for longer training sentences
     [default: 0.2 for few distinct words, else 0]"""
 
+    hallucination: float
+    """Share of pairs in which the beginning of the stem becomes that of another word, chosen anew in each epoch, so
+    that forms of unknown words are learned; needs characters on both sides [default: 0.5 for words with features, else
+    0]"""
+
     guided_alignment: float
     """Weight of the guided alignment loss, which trains attention on the links of the statistical aligner. 0 disables
     it and the lexicon made from the links. Without a number, the weight is 0.5 [default: 0.1 from 2,000 pairs, else

@@ -1,0 +1,183 @@
+//! Quality estimation: probabilities that a translation and its words are right, without a reference.
+//!
+//! ```text
+//! p(right) = σ(b + w₁ ln p + w₂ ln(1 − p) + w₃ m)
+//! ```
+//!
+//! p is the model's probability of the word, or of the translation, and m the mean log-probability of the translation's
+//! units. The first two features are those of beta calibration (Kull, Silva Filho & Flach 2017, "Beta Calibration"). The
+//! weights are fitted to the translations of the validation pairs. A word is right if a minimum sequence of edits that
+//! turns the translation into the reference keeps it.
+
+use std::collections::HashSet;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::{DecodeOptions, ForcedAlignment, Sentence, Translation, Translator};
+use crate::alignment::QualityEstimate;
+use crate::checkpoint::ConfidenceCalibration;
+use crate::metrics::{LogisticRegression, expected_calibration_error, unedited};
+use crate::reporter::Reporter;
+use crate::text::{Pair, WordSplitting, are_single_words, word_spans};
+
+/// Minimum number of target words from which confidence is calibrated.
+const MIN_WORDS: usize = 200;
+/// Maximum number of pairs that are translated for it.
+const MAX_PAIRS: usize = 1000;
+
+/// Signs of the weights: confidence increases with each probability.
+const SIGNS: [f64; 3] = [1.0, -1.0, 1.0];
+
+/// Expected calibration errors, between 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CalibrationError {
+    /// Error of the confidence of translations.
+    pub sentence: f64,
+    /// Error of the confidence of words.
+    pub word: f64,
+}
+
+/// Outcomes of a translation.
+struct Outcome {
+    /// Share of right words, or 1 or 0 for single words.
+    sentence: f64,
+    /// 1 for each right word, else 0.
+    words: Vec<f64>,
+}
+
+/// Features of a translation.
+struct Features {
+    sentence: Vec<f64>,
+    words: Vec<Vec<f64>>,
+}
+
+impl Features {
+    /// Returns none for an empty translation, and for one without probabilities.
+    fn of(aligned: &ForcedAlignment) -> Option<Self> {
+        let [_, word_of_unit] = aligned.words_of_units();
+        let count = aligned.unit_log_probabilities.len();
+        if word_of_unit.is_empty() || count < word_of_unit.len() {
+            return None;
+        }
+        let total: f64 = aligned.unit_log_probabilities.iter().sum();
+        let mean = total / count as f64;
+        let mut words = vec![0.0; aligned.target_words().len()];
+        for (&word, log_probability) in word_of_unit.iter().zip(&aligned.unit_log_probabilities) {
+            words[word] += log_probability;
+        }
+        let features = |log_probability: f64| vec![log_probability, log_complement(log_probability), mean];
+        Some(Self { sentence: features(total), words: words.into_iter().map(features).collect() })
+    }
+}
+
+/// ln(1 − p) of ln p, where 1 − p is at least the rounding error of the model's probabilities.
+fn log_complement(log_probability: f64) -> f64 {
+    (-log_probability.exp_m1()).max(1e-6).ln()
+}
+
+impl Translator {
+    /// Fits the calibration of confidence to the translations of pairs that the model was not trained on. None if there are
+    /// too few, or if all are right.
+    ///
+    /// # Errors
+    /// The model's scores are not finite.
+    pub fn calibrate(&self, pairs: &[Pair], reporter: &dyn Reporter) -> Result<Option<ConfidenceCalibration>> {
+        let count = pairs.len().min(MAX_PAIRS);
+        let pairs: Vec<Pair> = (0..count).map(|number| pairs[number * pairs.len() / count].clone()).collect();
+        let words: usize = pairs.iter().map(|pair| word_spans(&pair.target, WordSplitting::Whitespace).len()).sum();
+        if words < MIN_WORDS {
+            return Ok(None);
+        }
+        let mut stage = reporter.stage("calibrating confidence", Some(pairs.len()));
+        let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(pair.source.as_str())).collect();
+        let found = self.decode(&sentences, &DecodeOptions::default(), &mut |count| stage.advance(count))?;
+        let translations: Vec<_> = found.iter().map(|found| &found[0]).collect();
+        let texts: Vec<&str> = translations.iter().map(|one| one.text.as_str()).collect();
+        let outcomes = self.outcomes(&pairs, &texts);
+        let (mut sentences, mut words) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
+        for (translation, outcome) in translations.iter().zip(outcomes) {
+            let Some(features) = Features::of(&translation.alignment) else { continue };
+            sentences.0.push(features.sentence);
+            sentences.1.push(outcome.sentence);
+            words.0.extend(features.words);
+            words.1.extend(outcome.words);
+        }
+        let fitted = |(features, outcomes): (Vec<_>, Vec<_>)| LogisticRegression::fit(&features, &outcomes, &SIGNS);
+        Ok(fitted(sentences).zip(fitted(words)).map(|(sentence, word)| ConfidenceCalibration { sentence, word }))
+    }
+
+    /// Returns the expected calibration errors of confidence on translations of pairs. None without a calibration.
+    pub fn calibration_error(&self, pairs: &[Pair], translations: &[Translation]) -> Option<CalibrationError> {
+        let texts: Vec<&str> = translations.iter().map(|one| one.text.as_str()).collect();
+        let (mut sentences, mut words) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
+        for (translation, outcome) in translations.iter().zip(self.outcomes(pairs, &texts)) {
+            let Some((sentence, of_words)) = self.confidence(&translation.alignment) else { continue };
+            sentences.0.push(sentence);
+            sentences.1.push(outcome.sentence);
+            words.0.extend(of_words);
+            words.1.extend(outcome.words);
+        }
+        self.calibration().map(|_| CalibrationError {
+            sentence: expected_calibration_error(&sentences.0, &sentences.1),
+            word: expected_calibration_error(&words.0, &words.1),
+        })
+    }
+
+    /// Compares translations with the targets of their pairs.
+    fn outcomes(&self, pairs: &[Pair], translations: &[&str]) -> Vec<Outcome> {
+        let text = &self.config().text;
+        let whole = self.has_whole_outcomes(pairs);
+        let words = |text: &str| -> Vec<String> {
+            word_spans(text, self.words[1]).into_iter().map(|span| text[span].to_owned()).collect()
+        };
+        let outcome = |(pair, translation): (&Pair, &&str)| {
+            let reference = text.normalization.apply(&pair.target);
+            let right = unedited(&words(translation), &words(&reference));
+            let words: Vec<f64> = right.into_iter().map(|right| f64::from(u8::from(right))).collect();
+            let share = words.iter().sum::<f64>() / words.len().max(1) as f64;
+            let is_equal = *translation == reference;
+            Outcome { sentence: if whole { f64::from(u8::from(is_equal)) } else { share }, words }
+        };
+        pairs.iter().zip(translations).map(outcome).collect()
+    }
+
+    /// True if translations are right or wrong as a whole: those of single words.
+    fn has_whole_outcomes(&self, pairs: &[Pair]) -> bool {
+        let text = &self.config().text;
+        let source = |pair: &Pair| text.source_protected_tokens.remove_from(&pair.source).into_owned();
+        text.target_units.are_characters() || are_single_words(pairs.iter().map(source))
+    }
+
+    /// Estimates the quality of a translation. None if the model has no calibration, in an ensemble, and for text that the
+    /// model did not translate.
+    ///
+    /// # Errors
+    /// The aligner's file is damaged.
+    pub fn estimate_quality(&self, aligned: &ForcedAlignment) -> Result<Option<QualityEstimate>> {
+        let Some((confidence, word_confidence)) = self.confidence(aligned) else { return Ok(None) };
+        Ok(Some(QualityEstimate { confidence, word_confidence, nonwords: self.nonwords(aligned)? }))
+    }
+
+    /// Returns the calibration, which does not hold for an ensemble.
+    fn calibration(&self) -> Option<&ConfidenceCalibration> {
+        self.config().confidence.as_ref().filter(|_| self.models.len() == 1)
+    }
+
+    /// Returns the confidence of a translation and that of its words.
+    fn confidence(&self, aligned: &ForcedAlignment) -> Option<(f64, Vec<f64>)> {
+        let ConfidenceCalibration { sentence, word } = self.calibration()?;
+        let features = Features::of(aligned)?;
+        let words = features.words.iter().map(|features| word.predict(features)).collect();
+        Some((sentence.predict(&features.sentence), words))
+    }
+
+    /// Returns the indices of target words that are neither in the training data nor in the source.
+    fn nonwords(&self, aligned: &ForcedAlignment) -> Result<Vec<usize>> {
+        let Some(known) = self.known_target_words()? else { return Ok(Vec::new()) };
+        let sources: HashSet<&str> = aligned.source_words().iter().map(String::as_str).collect();
+        let words = aligned.target_words().iter().enumerate();
+        let made_up = words.filter(|(_, word)| !sources.contains(word.as_str()) && !known.cover(word, true));
+        Ok(made_up.map(|(index, _)| index).collect())
+    }
+}
