@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(hallucinated(4), [["⟨V⟩⟨PST⟩sein".to_owned(), "war".to_owned()]]);
         let [source, target] = vocabularies();
         let empty = Example::new(Vec::new(), Vec::new());
-        let hallucination = Hallucination::new(1.0, &[empty.clone()], [&source, &target]);
-        assert!(hallucination.apply(&empty, &[empty.clone()], &mut SeededRng::new(1, "test", 0)) == empty);
+        let hallucination = Hallucination::new(1.0, std::slice::from_ref(&empty), [&source, &target]);
+        assert!(hallucination.apply(&empty, std::slice::from_ref(&empty), &mut SeededRng::new(1, "test", 0)) == empty);
     }
 }
