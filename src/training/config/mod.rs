@@ -156,8 +156,8 @@ pub struct TrainConfig {
     #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Model"))]
     pub initial_state: Option<InitialState>,
 
-    /// Dropout rate of embeddings, annotations, states and readout [default: 0.3; 0.5 for single words; 0.2 for few distinct
-    /// words].
+    /// Dropout rate of embeddings, annotations, states and readout [default: 0.3; 0.5 for single words without features; 0.2 for
+    /// few distinct words].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "P", help_heading = "Training"))]
     pub dropout: Option<f64>,

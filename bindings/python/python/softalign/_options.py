@@ -81,8 +81,8 @@ class TrainOptions(TypedDict, total=False):
     """Source of the decoder's initial state [default: mean]"""
 
     dropout: float
-    """Dropout rate of embeddings, annotations, states and readout [default: 0.3; 0.5 for single words; 0.2 for few
-    distinct words]"""
+    """Dropout rate of embeddings, annotations, states and readout [default: 0.3; 0.5 for single words without features;
+    0.2 for few distinct words]"""
 
     bpe_dropout: float
     """BPE-dropout: probability of skipping a merge, so that segmentations vary between epochs; bpe only [default: 0.1
