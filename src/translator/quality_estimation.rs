@@ -23,6 +23,8 @@ use crate::text::{Pair, WordSplitting, are_single_words, word_spans};
 
 /// Minimum number of target words from which confidence is calibrated.
 const MIN_WORDS: usize = 200;
+/// Maximum number of words of a reference that are compared.
+const MAX_WORDS: usize = 2000;
 /// Maximum number of pairs that are translated for it.
 const MAX_PAIRS: usize = 1000;
 
@@ -92,9 +94,8 @@ impl Translator {
         let mut stage = reporter.stage("calibrating confidence", Some(pairs.len()));
         let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(pair.source.as_str())).collect();
         let found = self.decode(&sentences, &DecodeOptions::default(), &mut |count| stage.advance(count))?;
-        let translations: Vec<_> = found.iter().map(|found| &found[0]).collect();
-        let texts: Vec<&str> = translations.iter().map(|one| one.text.as_str()).collect();
-        let outcomes = self.outcomes(&pairs, &texts);
+        let translations: Vec<&Translation> = found.iter().map(|found| &found[0]).collect();
+        let outcomes = self.outcomes(&pairs, &translations);
         let (mut sentences, mut words) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
         for (translation, outcome) in translations.iter().zip(outcomes) {
             let Some(features) = Features::of(&translation.alignment) else { continue };
@@ -109,34 +110,34 @@ impl Translator {
 
     /// Returns the expected calibration errors of confidence on translations of pairs. None without a calibration.
     pub fn calibration_error(&self, pairs: &[Pair], translations: &[Translation]) -> Option<CalibrationError> {
-        let texts: Vec<&str> = translations.iter().map(|one| one.text.as_str()).collect();
+        self.calibration()?;
+        let outcomes = self.outcomes(pairs, &Vec::from_iter(translations));
         let (mut sentences, mut words) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
-        for (translation, outcome) in translations.iter().zip(self.outcomes(pairs, &texts)) {
+        for (translation, outcome) in translations.iter().zip(outcomes) {
             let Some((sentence, of_words)) = self.confidence(&translation.alignment) else { continue };
             sentences.0.push(sentence);
             sentences.1.push(outcome.sentence);
             words.0.extend(of_words);
             words.1.extend(outcome.words);
         }
-        self.calibration().map(|_| CalibrationError {
+        Some(CalibrationError {
             sentence: expected_calibration_error(&sentences.0, &sentences.1),
             word: expected_calibration_error(&words.0, &words.1),
         })
     }
 
     /// Compares translations with the targets of their pairs.
-    fn outcomes(&self, pairs: &[Pair], translations: &[&str]) -> Vec<Outcome> {
+    fn outcomes(&self, pairs: &[Pair], translations: &[&Translation]) -> Vec<Outcome> {
         let text = &self.config().text;
         let whole = self.has_whole_outcomes(pairs);
-        let words = |text: &str| -> Vec<String> {
-            word_spans(text, self.words[1]).into_iter().map(|span| text[span].to_owned()).collect()
-        };
-        let outcome = |(pair, translation): (&Pair, &&str)| {
+        let outcome = |(pair, translation): (&Pair, &&Translation)| {
             let reference = text.normalization.apply(&pair.target);
-            let right = unedited(&words(translation), &words(&reference));
+            let spans = word_spans(&reference, self.words[1]).into_iter().take(MAX_WORDS);
+            let words: Vec<String> = spans.map(|span| reference[span].to_owned()).collect();
+            let right = unedited(translation.alignment.target_words(), &words);
             let words: Vec<f64> = right.into_iter().map(|right| f64::from(u8::from(right))).collect();
             let share = words.iter().sum::<f64>() / words.len().max(1) as f64;
-            let is_equal = *translation == reference;
+            let is_equal = translation.text == reference;
             Outcome { sentence: if whole { f64::from(u8::from(is_equal)) } else { share }, words }
         };
         pairs.iter().zip(translations).map(outcome).collect()
