@@ -30,6 +30,9 @@ use crate::translator::{Translator, learn_aligner};
 /// Number of validation pairs whose translations and attention each validation reports.
 const SAMPLES: usize = 5;
 
+/// Maximum number of validation pairs that calibrate confidence.
+const CALIBRATION_PAIRS: usize = 1000;
+
 /// Specification of a new training.
 #[derive(Clone, Debug)]
 pub struct TrainingSpec {
@@ -340,7 +343,10 @@ impl Session {
         drop(training);
         let calibrated = match reason {
             StopReason::Interrupted => Ok(()),
-            _ => calibrate(&model_dir, &lock, checkpoint, &validation.pairs, &device, observer),
+            _ => {
+                let pairs = validation.subsample(CALIBRATION_PAIRS).pairs;
+                calibrate(&model_dir, &lock, checkpoint, &pairs, &device, observer)
+            }
         };
         let unrecorded = unrecorded.and(calibrated);
         Ok(TrainingOutcome { reason, summary, unrecorded, validation: validation.pairs })

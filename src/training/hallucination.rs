@@ -2,8 +2,8 @@
 //! Low-Resource Morphological Inflection").
 //!
 //! The longest substring that lemma and form share is their stem. Its beginning is replaced, on both sides, by the beginning
-//! of another lemma: *murren, murrte* becomes *paarren, paarrte*. Unlike random letters, which the paper inserts, these are
-//! a likely beginning of a word, and the end of the stem, which decides vowel harmony and inflection class, stays.
+//! of another lemma: with *spielen*, *lernen, lernte* becomes *spernen, spernte*. The paper inserts random letters instead.
+//! The end of the stem stays, since vowel harmony and inflection class depend on it.
 
 use std::collections::BTreeMap;
 
@@ -142,9 +142,7 @@ mod tests {
                 let beginning = lemma.strip_prefix(before).and_then(|lemma| lemma.strip_suffix(&source_end[1..]));
                 let same = form.strip_prefix(target_before).and_then(|form| form.strip_suffix(&target_end[1..]));
                 assert!(beginning.is_some() && beginning == same, "{lemma} {form}");
-                // Only verbs give verbs their letters.
-                assert!(!lemma.contains(['L', '⟨', 'N']) || lemma.starts_with(before), "{lemma}");
-                assert!(!form.contains('L'), "{form}");
+                assert!(!form.contains('L'), "only verbs give verbs their letters: {form}");
             }
         }
     }

@@ -25,8 +25,6 @@ use crate::text::{Pair, WordSplitting, are_single_words, word_spans};
 const MIN_WORDS: usize = 200;
 /// Maximum number of words of a reference that are compared.
 const MAX_WORDS: usize = 2000;
-/// Maximum number of pairs that are translated for it.
-const MAX_PAIRS: usize = 1000;
 
 /// Signs of the weights: confidence increases with each probability.
 const SIGNS: [f64; 3] = [1.0, -1.0, 1.0];
@@ -73,6 +71,17 @@ impl Features {
     }
 }
 
+/// Features of translations or of words, with their outcomes between 0 and 1.
+#[derive(Default)]
+struct Labeled {
+    features: Vec<Vec<f64>>,
+    outcomes: Vec<f64>,
+}
+
+fn predictions(model: &LogisticRegression, features: &[Vec<f64>]) -> Vec<f64> {
+    features.iter().map(|features| model.predict(features)).collect()
+}
+
 /// ln(1 − p) of ln p, where 1 − p is at least the rounding error of the model's probabilities.
 fn log_complement(log_probability: f64) -> f64 {
     (-log_probability.exp_m1()).max(1e-6).ln()
@@ -85,8 +94,6 @@ impl Translator {
     /// # Errors
     /// The model's scores are not finite.
     pub fn calibrate(&self, pairs: &[Pair], reporter: &dyn Reporter) -> Result<Option<ConfidenceCalibration>> {
-        let count = pairs.len().min(MAX_PAIRS);
-        let pairs: Vec<Pair> = (0..count).map(|number| pairs[number * pairs.len() / count].clone()).collect();
         let words: usize = pairs.iter().map(|pair| word_spans(&pair.target, WordSplitting::Whitespace).len()).sum();
         if words < MIN_WORDS {
             return Ok(None);
@@ -94,53 +101,47 @@ impl Translator {
         let mut stage = reporter.stage("calibrating confidence", Some(pairs.len()));
         let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(pair.source.as_str())).collect();
         let found = self.decode(&sentences, &DecodeOptions::default(), &mut |count| stage.advance(count))?;
-        let translations: Vec<&Translation> = found.iter().map(|found| &found[0]).collect();
-        let outcomes = self.outcomes(&pairs, &translations);
-        let (mut sentences, mut words) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
-        for (translation, outcome) in translations.iter().zip(outcomes) {
-            let Some(features) = Features::of(&translation.alignment) else { continue };
-            sentences.0.push(features.sentence);
-            sentences.1.push(outcome.sentence);
-            words.0.extend(features.words);
-            words.1.extend(outcome.words);
-        }
-        let fitted = |(features, outcomes): (Vec<_>, Vec<_>)| LogisticRegression::fit(&features, &outcomes, &SIGNS);
+        let translations: Vec<Translation> = found.into_iter().map(|mut found| found.swap_remove(0)).collect();
+        let [sentences, words] = self.labeled(pairs, &translations);
+        let fitted = |of: Labeled| LogisticRegression::fit(&of.features, &of.outcomes, &SIGNS);
         Ok(fitted(sentences).zip(fitted(words)).map(|(sentence, word)| ConfidenceCalibration { sentence, word }))
     }
 
     /// Returns the expected calibration errors of confidence on translations of pairs. None without a calibration.
     pub fn calibration_error(&self, pairs: &[Pair], translations: &[Translation]) -> Option<CalibrationError> {
-        self.calibration()?;
-        let outcomes = self.outcomes(pairs, &Vec::from_iter(translations));
-        let (mut sentences, mut words) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
-        for (translation, outcome) in translations.iter().zip(outcomes) {
-            let Some((sentence, of_words)) = self.confidence(&translation.alignment) else { continue };
-            sentences.0.push(sentence);
-            sentences.1.push(outcome.sentence);
-            words.0.extend(of_words);
-            words.1.extend(outcome.words);
-        }
-        Some(CalibrationError {
-            sentence: expected_calibration_error(&sentences.0, &sentences.1),
-            word: expected_calibration_error(&words.0, &words.1),
-        })
+        let ConfidenceCalibration { sentence, word } = self.calibration()?;
+        let [sentences, words] = self.labeled(pairs, translations);
+        let error = |model: &LogisticRegression, of: Labeled| {
+            expected_calibration_error(&predictions(model, &of.features), &of.outcomes)
+        };
+        Some(CalibrationError { sentence: error(sentence, sentences), word: error(word, words) })
     }
 
-    /// Compares translations with the targets of their pairs.
-    fn outcomes(&self, pairs: &[Pair], translations: &[&Translation]) -> Vec<Outcome> {
-        let text = &self.config().text;
+    /// Returns the features and outcomes of translations, and those of their words.
+    fn labeled(&self, pairs: &[Pair], translations: &[Translation]) -> [Labeled; 2] {
         let whole = self.has_whole_outcomes(pairs);
-        let outcome = |(pair, translation): (&Pair, &&Translation)| {
-            let reference = text.normalization.apply(&pair.target);
-            let spans = word_spans(&reference, self.words[1]).into_iter().take(MAX_WORDS);
-            let words: Vec<String> = spans.map(|span| reference[span].to_owned()).collect();
-            let right = unedited(translation.alignment.target_words(), &words);
-            let words: Vec<f64> = right.into_iter().map(|right| f64::from(u8::from(right))).collect();
-            let share = words.iter().sum::<f64>() / words.len().max(1) as f64;
-            let is_equal = translation.text == reference;
-            Outcome { sentence: if whole { f64::from(u8::from(is_equal)) } else { share }, words }
-        };
-        pairs.iter().zip(translations).map(outcome).collect()
+        let [mut sentences, mut words] = [Labeled::default(), Labeled::default()];
+        for (pair, translation) in pairs.iter().zip(translations) {
+            let Some(features) = Features::of(&translation.alignment) else { continue };
+            let outcome = self.outcome(pair, translation, whole);
+            sentences.features.push(features.sentence);
+            sentences.outcomes.push(outcome.sentence);
+            words.features.extend(features.words);
+            words.outcomes.extend(outcome.words);
+        }
+        [sentences, words]
+    }
+
+    /// Compares a translation with the target of its pair, as a `whole` or word by word.
+    fn outcome(&self, pair: &Pair, translation: &Translation, whole: bool) -> Outcome {
+        let reference = self.config().text.normalization.apply(&pair.target);
+        let spans = word_spans(&reference, self.words[1]).into_iter().take(MAX_WORDS);
+        let words: Vec<String> = spans.map(|span| reference[span].to_owned()).collect();
+        let right = unedited(translation.alignment.target_words(), &words);
+        let words: Vec<f64> = right.into_iter().map(|right| f64::from(u8::from(right))).collect();
+        let share = words.iter().sum::<f64>() / words.len().max(1) as f64;
+        let is_equal = translation.text == reference;
+        Outcome { sentence: if whole { f64::from(u8::from(is_equal)) } else { share }, words }
     }
 
     /// True if translations are right or wrong as a whole: those of single words.
@@ -169,8 +170,7 @@ impl Translator {
     fn confidence(&self, aligned: &ForcedAlignment) -> Option<(f64, Vec<f64>)> {
         let ConfidenceCalibration { sentence, word } = self.calibration()?;
         let features = Features::of(aligned)?;
-        let words = features.words.iter().map(|features| word.predict(features)).collect();
-        Some((sentence.predict(&features.sentence), words))
+        Some((sentence.predict(&features.sentence), predictions(word, &features.words)))
     }
 
     /// Returns the indices of target words that are neither in the training data nor in the source.

@@ -42,8 +42,8 @@ impl Dictionary {
         if !hypothesis.units.contains(&UNKNOWN) {
             return Ok(replacements);
         }
-        let is_spelled = source.units().are_characters();
-        let words = if is_spelled { WordSplitting::Characters } else { WordSplitting::Punctuation };
+        let has_characters = source.units().are_characters();
+        let words = if has_characters { WordSplitting::Characters } else { WordSplitting::Punctuation };
         let (segmentation, before) = sentence.segment_given(source, words)?;
         let unknown = |unit: usize| hypothesis.units.get(unit) == Some(&UNKNOWN);
         let mut start = 0;

@@ -135,10 +135,12 @@ impl AutoConfig {
 /// Returns the epochs after which more gain little. Single words, which have more dropout, take more; but most words occur in
 /// several inflected forms.
 fn useful_epochs(stats: &CorpusStats) -> f64 {
-    let factor = match stats.has_single_words() {
-        _ if stats.has_inflected_words() => 3000.0,
-        true => 6000.0,
-        false => 4000.0,
+    let factor = if stats.has_inflected_words() {
+        3000.0
+    } else if stats.has_single_words() {
+        6000.0
+    } else {
+        4000.0
     };
     (factor / (stats.pairs.max(1) as f64).sqrt()).clamp(6.0, 100.0)
 }
