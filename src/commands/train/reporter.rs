@@ -131,6 +131,10 @@ impl Reporter for TrainingDisplay<'_> {
     }
 
     fn stage(&self, name: &'static str, total: Option<usize>) -> Box<dyn Stage + '_> {
+        // After the last epoch its bar would stay above that of the stage. Before the first one, the bar is still needed.
+        if self.bar.length().is_some() {
+            self.bar.finish_and_clear();
+        }
         Reporter::stage(self.console, name, total)
     }
 }
