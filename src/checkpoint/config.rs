@@ -103,7 +103,7 @@ pub struct Invocation {
 }
 
 /// Training and validation data of a model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DataSummary {
     /// Training files, as given on the command line: TSV files, or source and target.
     pub training_files: Vec<String>,
@@ -121,7 +121,13 @@ pub struct DataSummary {
     /// True if several validation files hold pairs each. Otherwise, two files are source and target.
     #[serde(rename = "validation_apart", default, skip_serializing_if = "std::ops::Not::not")]
     pub several_validation_sets: bool,
-    /// Number of training pairs used.
+    /// Files of back-translated target sentences, as given on the command line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub monolingual_target: Vec<String>,
+    /// Synthetic corpora in the model directory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub synthetic: Vec<SyntheticCorpus>,
+    /// Number of training pairs used, with synthetic ones.
     pub training_pairs: usize,
     /// Number of validation pairs used.
     pub validation_pairs: usize,
@@ -143,6 +149,16 @@ pub struct CorpusSource {
     /// Tag before each of its source sentences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
+}
+
+/// Corpus of pairs of which a model made one side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SyntheticCorpus {
+    /// Name of its files in the model directory, without their extension.
+    pub name: String,
+    /// Weight and tag.
+    #[serde(flatten)]
+    pub source: CorpusSource,
 }
 
 /// File of word alignments that guide attention.

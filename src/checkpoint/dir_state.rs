@@ -73,7 +73,12 @@ impl ModelDir {
         let free = self.archive_paths().find(|path| !path.exists());
         let archive = free.context("no free name for the previous model")?;
         let created = create_dir_atomically(&archive, |temporary| self.link_all(temporary));
-        created.with_context(|| format!("{}: cannot move the model into this directory", archive.display()))?;
+        let cannot = || format!("{}: cannot move the model into this directory", archive.display());
+        created.with_context(cannot)?;
+        let auxiliary = self.auxiliary_path();
+        if auxiliary.is_dir() {
+            std::fs::rename(auxiliary, Self::new(&archive).auxiliary_path()).with_context(cannot)?;
+        }
         self.clear()?;
         Ok(archive)
     }

@@ -15,6 +15,7 @@
 //! attention.html         the same as a page
 //! events.out.tfevents.*  with --tensorboard: the log for TensorBoard, a file per run
 //! kept/step-000123/ …    with --keep-best or --keep-last: further models of the run
+//! auxiliary/             with --teachers or --monolingual-target: plan.json, a directory per auxiliary model, synthetic pairs
 //! training.lock          during training: its process
 //! ```
 //!
@@ -24,6 +25,7 @@
 
 mod aligner;
 mod atomic_file;
+mod auxiliary;
 mod averaging;
 mod config;
 mod dir_state;
@@ -40,7 +42,7 @@ pub use atomic_file::{PendingFile, remove_abandoned, remove_pending, write_atomi
 pub use averaging::average;
 pub use config::{
     BaseModel, ConfidenceCalibration, Config, CorpusSource, DataSummary, FORMAT_VERSION, GuideSummary, Invocation,
-    VocabOverlap, fingerprint, fingerprint_of_text,
+    SyntheticCorpus, VocabOverlap, fingerprint, fingerprint_of_text,
 };
 pub use dir_state::DirState;
 pub use jsonl::JsonlLog;

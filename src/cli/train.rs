@@ -21,6 +21,7 @@ use crate::training::TrainConfig;
   softalign train --source train.en --target train.de \\
       --valid-source val.en --valid-target val.de --out en-de
   softalign train --train mine.tsv:3 others.tsv --out my-model
+  softalign train pairs.tsv --monolingual-target more.txt --out my-model
   softalign train --out my-model --resume
   softalign train --init-from my-model --train new.tsv --out other
   softalign train --config my-model/config.json --seed 2 --out second")]
@@ -76,6 +77,11 @@ pub struct TrainArgs {
     /// File of target sentences for validation, one per line.
     #[arg(long, value_name = "FILE", requires = "valid_source", help_heading = "Data")]
     pub valid_target: Option<PathBuf>,
+
+    /// Files of target sentences without sources, one per line. A reverse model, trained first, translates them, and the model
+    /// learns the pairs that result too (back-translation).
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "out", help_heading = "Data")]
+    pub monolingual_target: Vec<PathBuf>,
 
     #[command(flatten)]
     #[serde(flatten)]
@@ -142,6 +148,7 @@ impl TrainArgs {
             layout: self.layout.layout(),
             guide: self.guide.clone(),
             attention_pairs: self.attention_pairs.clone(),
+            monolingual_target: self.monolingual_target.clone(),
             on_error: self.on_error.unwrap_or_default(),
             pairs: None,
         }

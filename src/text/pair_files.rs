@@ -112,6 +112,12 @@ impl PairFiles {
         Self { shared_layout: true, ..self }
     }
 
+    /// Sets the format, which for pairs in memory only tells if their sources begin with features.
+    #[must_use]
+    pub fn with_layout(self, layout: &TableFormat) -> Self {
+        Self { layout: layout.clone(), ..self }
+    }
+
     /// Puts a tag before each source.
     #[must_use]
     pub fn tagged(self, tag: Option<String>) -> Self {

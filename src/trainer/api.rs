@@ -4,7 +4,9 @@ use std::path::Path;
 
 use candle_core::Device;
 
-use super::{InitFrom, InitVocabulary, Session, SourceOptions, TrainingSources, TrainingSpec};
+use super::{
+    InitFrom, InitVocabulary, MonolingualText, SourceOptions, TrainingOutcome, TrainingSources, TrainingSpec, resume, train,
+};
 use crate::error::Result;
 use crate::text::Pair;
 use crate::training::{Observer, TrainConfig};
@@ -23,6 +25,7 @@ use crate::translator::Translator;
 pub struct Trainer<'o> {
     config: TrainConfig,
     validation: Option<Vec<Pair>>,
+    monolingual_target: MonolingualText,
     init_from: Option<InitFrom>,
     device: Device,
     observer: &'o dyn Observer,
@@ -32,7 +35,8 @@ impl Trainer<'static> {
     /// Returns a trainer with these settings. The pairs determine unset ones.
     pub fn new(config: TrainConfig) -> Self {
         let observer = &crate::reporter::Silent;
-        Self { config, validation: None, init_from: None, device: Device::Cpu, observer }
+        let monolingual_target = MonolingualText::default();
+        Self { config, validation: None, monolingual_target, init_from: None, device: Device::Cpu, observer }
     }
 }
 
@@ -41,6 +45,13 @@ impl<'o> Trainer<'o> {
     #[must_use]
     pub fn validate_on(self, pairs: &[Pair]) -> Self {
         Self { validation: Some(pairs.to_vec()), ..self }
+    }
+
+    /// Trains a reverse model first, which translates these target sentences. The model learns the pairs that result too
+    /// (back-translation).
+    #[must_use]
+    pub fn monolingual_target(self, sentences: &[String]) -> Self {
+        Self { monolingual_target: MonolingualText::in_memory(sentences), ..self }
     }
 
     /// Initializes the model from another one, extending its vocabularies for the new pairs.
@@ -64,8 +75,8 @@ impl<'o> Trainer<'o> {
     /// Reports messages, progress and events to an observer, which can stop training.
     #[must_use]
     pub fn observer<'n>(self, observer: &'n dyn Observer) -> Trainer<'n> {
-        let Self { config, validation, init_from, device, .. } = self;
-        Trainer { config, validation, init_from, device, observer }
+        let Self { config, validation, monolingual_target, init_from, device, .. } = self;
+        Trainer { config, validation, monolingual_target, init_from, device, observer }
     }
 
     /// Trains on pairs, saves the model in a directory without another model, and returns it.
@@ -75,13 +86,12 @@ impl<'o> Trainer<'o> {
     pub fn fit(&self, pairs: &[Pair], directory: impl AsRef<Path>) -> Result<Translator> {
         let spec = TrainingSpec {
             config: self.config.clone(),
-            sources: TrainingSources::in_memory(pairs, self.validation.as_deref()),
+            sources: self.sources(pairs),
             init_from: self.init_from.clone(),
             invocation: Default::default(),
             replace: false,
         };
-        let session = Session::begin(&spec, directory.as_ref(), &self.device, self.observer)?;
-        self.finish(session, directory.as_ref())
+        self.load(train(spec, directory.as_ref(), &self.device, self.observer)?, directory.as_ref())
     }
 
     /// Resumes the training of the model in a directory, on the same pairs. Only the settings `max_epochs`, `max_minutes`,
@@ -90,16 +100,18 @@ impl<'o> Trainer<'o> {
     /// # Errors
     /// There is no resumable training state, or the pairs differ.
     pub fn resume(&self, pairs: &[Pair], directory: impl AsRef<Path>) -> Result<Translator> {
-        let sources = SourceOptions {
-            pairs: Some(TrainingSources::in_memory(pairs, self.validation.as_deref())),
-            ..SourceOptions::default()
-        };
-        let session = Session::resume(directory.as_ref(), &self.config, &sources, &self.device, self.observer)?;
-        self.finish(session, directory.as_ref())
+        let sources = SourceOptions { pairs: Some(self.sources(pairs)), ..SourceOptions::default() };
+        let outcome = resume(directory.as_ref(), &self.config, &sources, &self.device, self.observer)?;
+        self.load(outcome, directory.as_ref())
     }
 
-    fn finish(&self, session: Session, directory: &Path) -> Result<Translator> {
-        session.run(self.observer)?.unrecorded?;
+    fn sources(&self, pairs: &[Pair]) -> TrainingSources {
+        let monolingual_target = self.monolingual_target.clone();
+        TrainingSources { monolingual_target, ..TrainingSources::in_memory(pairs, self.validation.as_deref()) }
+    }
+
+    fn load(&self, outcome: TrainingOutcome, directory: &Path) -> Result<Translator> {
+        outcome.unrecorded?;
         Ok(Translator::load_on(directory, &self.device)?)
     }
 }

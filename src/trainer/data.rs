@@ -29,9 +29,53 @@ pub struct TrainingData {
     pub attention_pairs: Vec<Pair>,
 }
 
+/// Training pairs without the validation pairs.
+pub(super) struct SplitPairs {
+    pub training: Vec<Pair>,
+    pub validation: Vec<Pair>,
+    /// Name of the validation pairs for messages.
+    pub validation_name: String,
+    /// True if the validation pairs are the training pairs, because too few could be held out.
+    pub validated_on_training: bool,
+}
+
+impl SplitPairs {
+    /// Reads the validation files. Without any, some of the pairs are held out by `seed`.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn new(
+        mut pairs: Vec<Pair>,
+        files: &TrainingSources,
+        normalization: Normalization,
+        seed: u64,
+        reporter: &dyn Reporter,
+    ) -> Result<Self> {
+        if files.validation.is_empty() {
+            let held_out = hold_out(&mut pairs, normalization, seed, reporter);
+            return Ok(Self {
+                validated_on_training: held_out.is_none(),
+                validation: held_out.unwrap_or_else(|| pairs.clone()),
+                validation_name: "validation pairs held out".to_owned(),
+                training: pairs,
+            });
+        }
+        let read = |given: &PairFiles| {
+            let ReadablePairs { pairs, numbers, .. } = given.read_readable("--valid", files.on_error, reporter)?;
+            given.report_format(&pairs, &numbers, reporter);
+            Ok(pairs)
+        };
+        let validation = files.validation.iter().map(read).collect::<Result<Vec<_>>>()?.concat();
+        warn_of_overlap(&pairs, &validation, normalization, reporter);
+        let names: Vec<String> = files.validation.iter().map(PairFiles::to_string).collect();
+        let validation_name = names.join(", ");
+        Ok(Self { training: pairs, validation, validation_name, validated_on_training: false })
+    }
+}
+
 impl TrainingData {
-    /// Encodes training and validation pairs. Without validation files, some pairs are held out by `seed`. Pairs with more
-    /// than `max_length` units on a side are skipped.
+    /// Encodes training and validation pairs. Without validation files, some pairs are held out by `seed`, but no synthetic
+    /// ones. Pairs with more than `max_length` units on a side are skipped.
     ///
     /// # Errors
     /// A file cannot be read or has no usable pair.
@@ -43,31 +87,13 @@ impl TrainingData {
         seed: u64,
         reporter: &dyn Reporter,
     ) -> Result<Self> {
-        let mut validated_on_training = false;
-        let mut pairs = std::mem::take(&mut read.all);
+        let pairs = std::mem::take(&mut read.given);
         let links = files.guide.as_deref().map(|path| UserAlignments::read(path, &pairs)).transpose()?;
-        let normalization = vocabularies[0].normalization();
-        let (validation, validation_name) = match &files.validation[..] {
-            given @ [_, ..] => {
-                let read = |given: &PairFiles| {
-                    let ReadablePairs { pairs, numbers, .. } =
-                        given.read_readable("--valid", files.on_error, reporter)?;
-                    given.report_format(&pairs, &numbers, reporter);
-                    Ok(pairs)
-                };
-                let validation = given.iter().map(read).collect::<Result<Vec<_>>>()?.concat();
-                warn_of_overlap(&pairs, &validation, normalization, reporter);
-                (validation, given.iter().map(PairFiles::to_string).collect::<Vec<_>>().join(", "))
-            }
-            [] => {
-                let held_out = hold_out(&mut pairs, normalization, seed, reporter);
-                validated_on_training = held_out.is_none();
-                (held_out.unwrap_or_else(|| pairs.clone()), "validation pairs held out".to_owned())
-            }
-        };
-        let mut training = encode(pairs, &files.training_name(), vocabularies, max_length, reporter)?;
+        let mut split = SplitPairs::new(pairs, files, vocabularies[0].normalization(), seed, reporter)?;
+        split.training.append(&mut read.synthetic);
+        let mut training = encode(split.training, &files.training_name(), vocabularies, max_length, reporter)?;
         training.weights = read.weights_of(&training.pairs);
-        let validation = encode(validation, &validation_name, vocabularies, max_length, reporter)?;
+        let validation = encode(split.validation, &split.validation_name, vocabularies, max_length, reporter)?;
         let attention_pairs = match &files.attention_pairs {
             Some(named) => {
                 encode(files.read_attention_pairs()?, &named.to_string(), vocabularies, max_length, reporter)?.pairs
@@ -75,20 +101,15 @@ impl TrainingData {
             None => Vec::new(),
         };
         let summary = DataSummary {
-            training_files: files.training_names(),
-            sources: files.corpus_sources(),
-            layout: files.training[0].files.layout().clone(),
-            on_error: files.on_error,
-            validation_files: files.validation.iter().flat_map(PairFiles::names).collect(),
-            several_validation_sets: files.validation.len() > 1,
             training_pairs: training.pairs.len(),
             validation_pairs: validation.pairs.len(),
-            validated_on_training,
+            validated_on_training: split.validated_on_training,
             fingerprint: fingerprint(training.pairs.iter().chain(&validation.pairs)),
             guide: files.guide.as_deref().zip(links.as_ref()).map(|(file, links)| GuideSummary {
                 file: file.display().to_string(),
                 fingerprint: fingerprint_of_text(&links.text(&training.pairs)),
             }),
+            ..files.summary()
         };
         Ok(Self { training, validation, summary, links, attention_pairs })
     }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::data::{TrainingData, warn_of_mixed_forms};
 use super::recorder::Recorder;
-use super::sources::{SourceOptions, TrainingSources};
+use super::sources::{SourceOptions, SyntheticFiles, TrainingSources};
 use super::user_alignments::{USER_WORDS, UserAlignments};
 use super::vocabularies::{ensure_running, fit_time, protected_tokens, statistics, vocabularies};
 use super::warm_start::{InitFrom, InitVocabulary, WarmStart};
@@ -22,7 +22,7 @@ use crate::render::clock;
 use crate::reporter::{Reporter, counted};
 use crate::text::{EncodedCorpus, Pair, TextSettings};
 use crate::training::{
-    AlignmentTargets, EpochData, Observer, Optimizer, ResolvedConfig, StopReason, TrainConfig, TrainState,
+    AlignmentTargets, EpochData, Event, Observer, Optimizer, ResolvedConfig, StopReason, TrainConfig, TrainState,
     TrainerParts, TrainingLoop, TrainingSettings, ValidationSet,
 };
 use crate::translator::{Translator, learn_aligner};
@@ -92,7 +92,7 @@ impl TrainingSpec {
     pub fn resolved_options(&self, out: &Path, device: &Device, observer: &dyn Observer) -> Result<TrainConfig> {
         let from = self.init_from.as_ref().map(|from| WarmStart::load(from, out, device)).transpose()?;
         let config = self.config(from.as_ref())?;
-        Ok(self.prepare(&config, from.as_ref(), device, observer, || Ok(()))?.0.options)
+        Ok(self.prepare(&config, from.as_ref(), Instant::now(), device, observer, || Ok(()))?.0.options)
     }
 
     /// Resolves the configuration. Calls `ready` once all options are valid, before the expensive work.
@@ -100,12 +100,13 @@ impl TrainingSpec {
         &self,
         config: &TrainConfig,
         from: Option<&WarmStart>,
+        began: Instant,
         device: &Device,
         observer: &dyn Observer,
         ready: impl FnOnce() -> Result<T>,
     ) -> Result<(Prepared, T)> {
         let pairs = self.sources.read_training(observer)?;
-        let usable: Vec<&Pair> = pairs.all.iter().filter(|pair| !pair.has_empty_side()).collect();
+        let usable = pairs.usable();
         ensure!(!usable.is_empty(), "{}: no sentence pairs", self.sources.training_name());
         let normalization = config.normalization();
         let named = (&config.protected_tokens[..], &self.sources.tags()[..]);
@@ -122,7 +123,7 @@ impl TrainingSpec {
         let (max_length, seed) = (resolved.text().max_length, resolved.seed());
         let data = TrainingData::new(pairs, &self.sources, [source, target], max_length, seed, observer)?;
         ensure_running(observer)?;
-        fit_time(&mut resolved, &data.training, &vocabularies, device)?;
+        fit_time(&mut resolved, &data.training, &vocabularies, began.elapsed(), device)?;
         let attention_pairs = data.attention_pairs.clone();
         let training = TrainingSettings { attention_pairs, ..resolved.training(&data.validation.pairs) };
         let options = resolved.options(&training, vocabulary_size(&resolved, from));
@@ -154,7 +155,7 @@ impl TrainingSpec {
     }
 
     /// Returns the validated settings, completed by those of the base model and the default weight of user links.
-    fn config(&self, from: Option<&WarmStart>) -> Result<TrainConfig> {
+    pub(super) fn config(&self, from: Option<&WarmStart>) -> Result<TrainConfig> {
         let mut config = self.config.clone();
         if let Some(from) = from {
             from.vocabulary.check(&config)?;
@@ -181,10 +182,8 @@ impl Session {
     ///
     /// # Errors
     /// The pairs or options are unusable, the directory is locked or not empty, or a file cannot be written.
-    pub fn begin(spec: &TrainingSpec, out: &Path, device: &Device, observer: &dyn Observer) -> Result<Self> {
+    pub(super) fn begin(spec: &TrainingSpec, out: &Path, device: &Device, observer: &dyn Observer) -> Result<Self> {
         let (model_dir, began) = (ModelDir::new(out), Instant::now());
-        let from = spec.init_from.as_ref().map(|from| WarmStart::load(from, out, device)).transpose()?;
-        let config = spec.config(from.as_ref())?;
         // A new directory is created only once everything else is valid.
         let existed = out.is_dir();
         let lock = existed.then(|| lock_for_new(&model_dir, spec.replace, observer)).transpose()?;
@@ -192,14 +191,32 @@ impl Session {
             model_dir.make()?;
             lock.map_or_else(|| lock_for_new(&model_dir, spec.replace, observer), Ok)
         };
-        let prepared = spec.prepare(&config, from.as_ref(), device, observer, locked);
-        if prepared.is_err() && !existed {
+        let session = Self::begin_in(&model_dir, locked, spec, began, device, observer);
+        if session.is_err() && !existed {
             // This fails if the directory is not empty, as intended.
             let _ = std::fs::remove_dir(out);
         }
-        let (prepared, lock) = prepared?;
+        session
+    }
+
+    /// Begins a training in a directory that `locked` locks. The time limit counts from `began`.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub(super) fn begin_in(
+        model_dir: &ModelDir,
+        locked: impl FnOnce() -> Result<Lock>,
+        spec: &TrainingSpec,
+        began: Instant,
+        device: &Device,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let out = model_dir.path();
+        let from = spec.init_from.as_ref().map(|from| WarmStart::load(from, out, device)).transpose()?;
+        let config = spec.config(from.as_ref())?;
+        let (prepared, lock) = spec.prepare(&config, from.as_ref(), began, device, observer, locked)?;
         ensure_running(observer)?;
-        Self::write_new(prepared, from.as_ref(), (model_dir, lock), began, device, observer)
+        Self::write_new(prepared, from.as_ref(), (model_dir.clone(), lock), began, device, observer)
     }
 
     /// Writes all files that precede the first step.
@@ -256,7 +273,7 @@ impl Session {
     ///
     /// # Errors
     /// There is no resumable state, it is damaged or does not match its settings, or the pairs differ.
-    pub fn resume(
+    pub(super) fn resume(
         out: &Path,
         config: &TrainConfig,
         sources: &SourceOptions,
@@ -309,19 +326,15 @@ impl Session {
         })
     }
 
-    /// Returns the settings of the training.
-    pub fn config(&self) -> &Config {
-        &self.checkpoint.config
-    }
-
-    /// Trains until a stop condition holds, and saves the model.
+    /// Trains until a stop condition holds, and saves the model. `name` is that of an auxiliary model.
     ///
     /// # Errors
     /// The loss is no longer finite, or a file cannot be written. The last good checkpoint remains.
-    pub fn run(self, observer: &dyn Observer) -> Result<TrainingOutcome> {
+    pub(super) fn run(self, name: Option<&str>, observer: &dyn Observer) -> Result<TrainingOutcome> {
         let Self { model_dir, lock, checkpoint, model, optimizer, progress, examples, validation, save_every, began } =
             self;
         let settings = &checkpoint.config.training;
+        observer.event(&Event::Model { name, text: &checkpoint.config.text, settings });
         let (pairs, max_length) = (settings.attention_pairs.clone(), checkpoint.config.text.max_length);
         let samples = match pairs.is_empty() {
             true => validation.subsample(SAMPLES),
@@ -354,7 +367,7 @@ impl Session {
 }
 
 /// Locks an existing directory, and removes the partial files of killed runs.
-fn lock(model_dir: &ModelDir, reporter: &dyn Reporter) -> Result<Lock> {
+pub(super) fn lock(model_dir: &ModelDir, reporter: &dyn Reporter) -> Result<Lock> {
     let lock = model_dir.lock()?;
     if lock.is_exclusive() {
         model_dir.remove_unfinished();
@@ -368,10 +381,11 @@ fn lock(model_dir: &ModelDir, reporter: &dyn Reporter) -> Result<Lock> {
 }
 
 /// Locks the directory for a new model, unless it holds something that would be lost.
-fn lock_for_new(model_dir: &ModelDir, replace: bool, reporter: &dyn Reporter) -> Result<Lock> {
+pub(super) fn lock_for_new(model_dir: &ModelDir, replace: bool, reporter: &dyn Reporter) -> Result<Lock> {
     let lock = lock(model_dir, reporter)?;
     let content = match model_dir.dir_state() {
-        DirState::Nothing => return Ok(lock),
+        DirState::Nothing if !model_dir.is_before_last_training() => return Ok(lock),
+        DirState::Nothing => "holds an unfinished training; continue it with --resume",
         DirState::Foreign => "holds files of another program or of a newer softalign under the names of model files",
         _ if replace => return Ok(lock),
         DirState::Training => "holds a model; continue its training with --resume",
@@ -406,7 +420,11 @@ fn resumed_data(
     if options.guide.is_some() && summary.guide.is_none() {
         return usage(format!("--guide cannot be used with --resume: training in {path} began without it"));
     }
-    let sources = TrainingSources::of_resumed_run(options, summary).with_context(|| path.to_string())?;
+    let mut sources = TrainingSources::of_resumed_run(options, summary).with_context(|| path.to_string())?;
+    if sources.synthetic.is_empty() {
+        let corpora = summary.synthetic.iter().cloned();
+        sources.synthetic = corpora.map(|corpus| SyntheticFiles::new(model_dir, corpus)).collect();
+    }
     let data = TrainingData::new(
         sources.read_training(observer)?,
         &sources,
@@ -505,10 +523,11 @@ fn examples(
 
 /// Reports the sizes of data and model.
 fn describe(config: &Config, reporter: &dyn Reporter) {
-    let sizes = &config.architecture;
+    let (sizes, data) = (&config.architecture, &config.data);
+    let synthetic = if data.synthetic.is_empty() { "" } else { " with the synthetic ones" };
     reporter.note(&format!(
-        "{} training pairs, {} validation pairs; {} source and {} target units",
-        config.data.training_pairs, config.data.validation_pairs, sizes.source_vocabulary, sizes.target_vocabulary
+        "{} training pairs{synthetic}, {} validation pairs; {} source and {} target units",
+        data.training_pairs, data.validation_pairs, sizes.source_vocabulary, sizes.target_vocabulary
     ));
     reporter.note(&format!(
         "{:.2} million parameters: embedding {}, hidden {}, attention {} ({}); batches of {}",

@@ -4,15 +4,17 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Serialize, Serializer};
 
-use crate::checkpoint::{CorpusSource, DataSummary};
+use crate::checkpoint::{CorpusSource, DataSummary, ModelDir, SyntheticCorpus};
 use crate::error::{UsageError, usage};
 use crate::reporter::Reporter;
 use crate::text::{
     OnError, Pair, PairFiles, ReadablePairs, SHIPPED_TRAINING, SHIPPED_VALIDATION, TableFormat, check_read_once,
+    is_standard, read_lines,
 };
 
 /// Maximum number of pairs whose attention is recorded.
@@ -41,6 +43,8 @@ pub struct SourceOptions {
     pub guide: Option<PathBuf>,
     /// File of pairs whose attention is recorded.
     pub attention_pairs: Option<PathBuf>,
+    /// Files of target sentences to back-translate, one per line.
+    pub monolingual_target: Vec<PathBuf>,
     /// Treatment of lines that cannot be read. Kept lines are skipped, since an empty pair teaches nothing.
     pub on_error: OnError,
     /// Pairs in memory instead of files.
@@ -107,6 +111,10 @@ pub struct TrainingSources {
     pub guide: Option<PathBuf>,
     /// Pairs whose attention is recorded in a new training; none to record that of validation pairs, if any.
     pub attention_pairs: Option<PairFiles>,
+    /// Target sentences to back-translate.
+    pub monolingual_target: MonolingualText,
+    /// Files of synthetic training pairs.
+    pub(super) synthetic: Vec<SyntheticFiles>,
     /// Treatment of lines that cannot be read.
     pub on_error: OnError,
 }
@@ -118,10 +126,65 @@ pub struct TrainingFiles {
     pub source: CorpusSource,
 }
 
+/// Target sentences without sources, in files with one per line or in memory.
+#[derive(Clone, Debug, Default)]
+pub struct MonolingualText {
+    files: Vec<PathBuf>,
+    lines: Arc<[String]>,
+}
+
+impl MonolingualText {
+    /// Returns the lines of files.
+    pub fn files(files: &[PathBuf]) -> Self {
+        Self { files: files.to_owned(), ..Self::default() }
+    }
+
+    /// Returns lines in memory.
+    pub fn in_memory(lines: &[String]) -> Self {
+        Self { lines: lines.into(), ..Self::default() }
+    }
+
+    /// True if there are neither files nor lines.
+    pub fn is_none(&self) -> bool {
+        self.files.is_empty() && self.lines.is_empty()
+    }
+
+    /// Reads all lines.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub(super) fn read(&self) -> Result<Vec<String>> {
+        let mut lines = self.lines.to_vec();
+        for path in &self.files {
+            lines.extend(read_lines(path)?);
+        }
+        Ok(lines)
+    }
+}
+
+/// Files of synthetic training pairs in a model directory.
+#[derive(Clone, Debug)]
+pub(super) struct SyntheticFiles {
+    pub files: PairFiles,
+    pub corpus: SyntheticCorpus,
+}
+
+impl SyntheticFiles {
+    /// Returns the files of a corpus in the model directory.
+    pub fn new(model_dir: &ModelDir, corpus: SyntheticCorpus) -> Self {
+        let [source, target] = model_dir.synthetic_paths(&corpus.name);
+        let files = PairFiles::parallel(&source, &target, &TableFormat::default()).tagged(corpus.source.tag.clone());
+        Self { files, corpus }
+    }
+}
+
 /// Training pairs as they were read.
 #[derive(Default)]
 pub struct TrainingPairs {
-    pub all: Vec<Pair>,
+    /// Pairs of the user.
+    pub given: Vec<Pair>,
+    /// Synthetic pairs.
+    pub synthetic: Vec<Pair>,
     /// Total weight and number of the copies of each pair; empty if all weights are 1.
     weights: HashMap<Pair, (f64, usize)>,
 }
@@ -131,6 +194,11 @@ impl TrainingPairs {
     pub(super) fn weights_of(&self, pairs: &[Pair]) -> Option<Vec<f64>> {
         let weight = |pair: &Pair| self.weights.get(pair).map_or(1.0, |(sum, count)| sum / *count as f64);
         (!self.weights.is_empty()).then(|| pairs.iter().map(weight).collect())
+    }
+
+    /// Returns all pairs with text on both sides.
+    pub(super) fn usable(&self) -> Vec<&Pair> {
+        self.given.iter().chain(&self.synthetic).filter(|pair| !pair.has_empty_side()).collect()
     }
 }
 
@@ -166,8 +234,27 @@ impl TrainingSources {
         }
         let attention_pairs =
             args.attention_pairs.as_deref().map(|path| PairFiles::tsv(path, layout).with_shared_layout());
-        let (guide, on_error) = (args.guide.clone(), args.on_error);
-        Ok(Self { training, validation, guide, attention_pairs, on_error }.with_shared_layout())
+        Ok(Self {
+            training,
+            validation,
+            attention_pairs,
+            monolingual_target: MonolingualText::files(&args.monolingual_target),
+            ..Self::without_pairs(args.guide.clone(), args.on_error)
+        }
+        .with_shared_layout())
+    }
+
+    /// Returns sources without any pairs.
+    fn without_pairs(guide: Option<PathBuf>, on_error: OnError) -> Self {
+        Self {
+            training: Vec::new(),
+            validation: Vec::new(),
+            guide,
+            attention_pairs: None,
+            monolingual_target: MonolingualText::default(),
+            synthetic: Vec::new(),
+            on_error,
+        }
     }
 
     /// Lets the format describe only the files that it fits, if there are several.
@@ -216,12 +303,22 @@ impl TrainingSources {
             };
             validation = tagged(files, &tags);
         }
+        let monolingual_target: Vec<PathBuf> = match &args.monolingual_target[..] {
+            [] => existing(&original.monolingual_target, "--monolingual-target")?.iter().map(PathBuf::from).collect(),
+            given => given.to_vec(),
+        };
         let guide = args.guide.clone().or_else(|| original.guide.as_ref().map(|guide| PathBuf::from(&guide.file)));
         if let Some(missing) = guide.as_deref().filter(|path| !path.exists()) {
             bail!("{}: file of links for guided alignment not found; give its path with --guide", missing.display());
         }
-        let (training, on_error) = (weighted_files(&training, original)?, original.on_error);
-        Ok(Self { training, validation, guide, attention_pairs: None, on_error }.with_shared_layout())
+        let training = weighted_files(&training, original)?;
+        Ok(Self {
+            training,
+            validation,
+            monolingual_target: MonolingualText::files(&monolingual_target),
+            ..Self::without_pairs(guide, original.on_error)
+        }
+        .with_shared_layout())
     }
 
     /// Returns these sources. Without validation pairs, training pairs are held out.
@@ -230,9 +327,7 @@ impl TrainingSources {
         Self {
             training: vec![TrainingFiles { files: training, source }],
             validation: validation.into_iter().collect(),
-            guide: None,
-            attention_pairs: None,
-            on_error: OnError::Fail,
+            ..Self::without_pairs(None, OnError::Fail)
         }
         .with_shared_layout()
     }
@@ -242,6 +337,30 @@ impl TrainingSources {
         Self::new(PairFiles::in_memory(training), validation.map(PairFiles::in_memory))
     }
 
+    /// Returns pairs in memory with a weight for each part. Without validation pairs, training pairs are held out.
+    pub(super) fn weighted_in_memory(
+        parts: impl Iterator<Item = (f64, Vec<Pair>)>,
+        validation: Option<&[Pair]>,
+        layout: &TableFormat,
+    ) -> Self {
+        let in_memory = |pairs: &[Pair]| PairFiles::in_memory(pairs).with_layout(layout);
+        let part = |(weight, pairs): (f64, Vec<Pair>)| TrainingFiles {
+            files: in_memory(&pairs),
+            source: CorpusSource { weight, tag: None },
+        };
+        Self {
+            training: parts.map(part).collect(),
+            validation: validation.map(in_memory).into_iter().collect(),
+            ..Self::without_pairs(None, OnError::Fail)
+        }
+    }
+
+    /// True if standard input is one of the files of pairs or monolingual sentences.
+    pub(super) fn reads_standard_input(&self) -> bool {
+        let pairs = self.training.iter().map(|part| &part.files).chain(&self.validation).flat_map(PairFiles::paths);
+        pairs.chain(self.monolingual_target.files.iter().map(PathBuf::as_path)).any(is_standard)
+    }
+
     /// Returns the format of the training files.
     pub fn layout(&self) -> &TableFormat {
         self.training[0].files.layout()
@@ -249,7 +368,8 @@ impl TrainingSources {
 
     /// Returns the tags of the training files.
     pub fn tags(&self) -> Vec<String> {
-        self.training.iter().filter_map(|part| part.source.tag.clone()).collect()
+        let synthetic = self.synthetic.iter().map(|part| &part.corpus.source);
+        self.training.iter().map(|part| &part.source).chain(synthetic).filter_map(|source| source.tag.clone()).collect()
     }
 
     /// Reads all training pairs, and warns of files that look like spreadsheets.
@@ -258,22 +378,36 @@ impl TrainingSources {
     /// A file cannot be read.
     pub fn read_training(&self, reporter: &dyn Reporter) -> Result<TrainingPairs> {
         let files = self.training.iter().map(|files| &files.files).chain(&self.validation).chain(&self.attention_pairs);
-        check_read_once(&files.flat_map(PairFiles::paths).chain(self.guide.as_deref()).collect::<Vec<_>>())?;
+        let others = self.guide.iter().chain(&self.monolingual_target.files).map(PathBuf::as_path);
+        check_read_once(&files.flat_map(PairFiles::paths).chain(others).collect::<Vec<_>>())?;
         let mut read = TrainingPairs::default();
-        let is_weighted = self.training.iter().any(|part| part.source.weight != 1.0);
         for TrainingFiles { files, source } in &self.training {
             let ReadablePairs { pairs, numbers, .. } = files.read_readable("--train", self.on_error, reporter)?;
             files.report_format(&pairs, &numbers, reporter);
-            if is_weighted {
-                for pair in &pairs {
-                    let (sum, count) = read.weights.entry(pair.clone()).or_default();
-                    *sum += source.weight;
-                    *count += 1;
-                }
-            }
-            read.all.extend(pairs);
+            self.add_weights(&mut read, &pairs, source.weight);
+            read.given.extend(pairs);
+        }
+        for SyntheticFiles { files, corpus } in &self.synthetic {
+            let pairs = files.read("--train").with_context(|| {
+                format!("the synthetic pairs of {} are missing; train another model with --out", corpus.name)
+            })?;
+            self.add_weights(&mut read, &pairs, corpus.source.weight);
+            read.synthetic.extend(pairs);
         }
         Ok(read)
+    }
+
+    /// Records the weight of pairs, unless all have the weight 1.
+    fn add_weights(&self, read: &mut TrainingPairs, pairs: &[Pair], weight: f64) {
+        let synthetic = self.synthetic.iter().map(|part| part.corpus.source.weight);
+        if self.training.iter().map(|part| part.source.weight).chain(synthetic).all(|weight| weight == 1.0) {
+            return;
+        }
+        for pair in pairs {
+            let (sum, count) = read.weights.entry(pair.clone()).or_default();
+            *sum += weight;
+            *count += 1;
+        }
     }
 
     /// Reads the pairs whose attention is recorded.
@@ -299,15 +433,26 @@ impl TrainingSources {
         [self.training_name()].into_iter().chain(validation).collect::<Vec<_>>().join(" or ")
     }
 
+    /// Returns the summary of the sources for config.json, without what only their pairs tell.
+    pub(super) fn summary(&self) -> DataSummary {
+        DataSummary {
+            training_files: self.training.iter().flat_map(|part| part.files.names()).collect(),
+            sources: self.corpus_sources(),
+            layout: self.layout().clone(),
+            on_error: self.on_error,
+            validation_files: self.validation.iter().flat_map(PairFiles::names).collect(),
+            several_validation_sets: self.validation.len() > 1,
+            monolingual_target: self.monolingual_target.files.iter().map(|path| path.display().to_string()).collect(),
+            synthetic: self.synthetic.iter().map(|part| part.corpus.clone()).collect(),
+            ..DataSummary::default()
+        }
+    }
+
     /// Returns the weights and tags for config.json; empty for a single file without either.
-    pub(super) fn corpus_sources(&self) -> Vec<CorpusSource> {
+    fn corpus_sources(&self) -> Vec<CorpusSource> {
         let sources = || self.training.iter().map(|part| &part.source);
         let is_plain = self.training.len() == 1 && sources().all(|source| source.weight == 1.0 && source.tag.is_none());
         if is_plain { Vec::new() } else { sources().cloned().collect() }
-    }
-
-    pub(super) fn training_names(&self) -> Vec<String> {
-        self.training.iter().flat_map(|part| part.files.names()).collect()
     }
 }
 

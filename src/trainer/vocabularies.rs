@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail, ensure};
 use candle_core::Device;
@@ -53,15 +54,16 @@ pub(super) fn statistics(
     CorpusStats::new(&normal.iter().collect::<Vec<_>>(), has_features)
 }
 
-/// Chooses the model size for the time limit by a few steps on some of the pairs, with augmentation.
+/// Chooses the model size for the time limit, of which some is spent, by a few steps on some of the pairs, with augmentation.
 pub(super) fn fit_time(
     resolved: &mut ResolvedConfig,
     training: &EncodedCorpus,
     vocabularies: &[Arc<Vocabulary>; 2],
+    spent: Duration,
     device: &Device,
 ) -> Result<()> {
     let (count, max_length) = (training.pairs.len().min(PROBE_PAIRS), resolved.text().max_length);
-    resolved.fit_time([vocabularies[0].size(), vocabularies[1].size()], |architecture, settings| {
+    resolved.fit_time([vocabularies[0].size(), vocabularies[1].size()], spent, |architecture, settings| {
         let examples =
             EpochData::new(training.subsample(count), vocabularies, None, settings.augmentation(), max_length)?;
         let seconds = seconds_per_epoch(architecture, settings, &examples.epoch(settings.seed, 0), device)?;

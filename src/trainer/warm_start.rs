@@ -59,7 +59,7 @@ impl InitVocabulary {
 }
 
 /// Reference to a base model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InitFrom {
     /// Its directory.
     pub path: PathBuf,

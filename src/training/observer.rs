@@ -4,9 +4,10 @@ use anyhow::Result;
 use candle_core::Tensor;
 use serde::Serialize;
 
-use super::{Optimizer, TrainState, ValidationReport};
+use super::{Optimizer, TrainState, TrainingSettings, ValidationReport};
 use crate::parameters::Parameters;
 use crate::reporter::{Reporter, Silent};
+use crate::text::TextSettings;
 
 /// Measurements of one optimizer step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -43,6 +44,15 @@ pub enum StopReason {
 /// Event of the training loop.
 #[derive(Debug)]
 pub enum Event<'a> {
+    /// Start of the training of a model.
+    Model {
+        /// Name of an auxiliary model; none for the model itself.
+        name: Option<&'a str>,
+        /// Settings of its text.
+        text: &'a TextSettings,
+        /// Settings of its training.
+        settings: &'a TrainingSettings,
+    },
     /// Start of an epoch.
     Epoch {
         /// Epoch, from 1.

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use softalign::Pair;
 use softalign::text::{PairFiles, TableFormat};
+use softalign::trainer::MonolingualText;
 
 use crate::error::{argument_error, exception};
 
@@ -87,6 +88,24 @@ impl Pairs {
                 let read = || PairFiles::tsv(&path, format).read("pairs");
                 py.detach(read).map_err(|error| exception(py, error))
             }
+        }
+    }
+}
+
+/// Sentences: a file with one per line, or sentences in memory.
+#[derive(FromPyObject)]
+pub enum Sentences {
+    /// Path of a file.
+    File(PathBuf),
+    /// The sentences.
+    Memory(Vec<String>),
+}
+
+impl From<Sentences> for MonolingualText {
+    fn from(sentences: Sentences) -> Self {
+        match sentences {
+            Sentences::File(path) => Self::files(&[path]),
+            Sentences::Memory(lines) => Self::in_memory(&lines),
         }
     }
 }

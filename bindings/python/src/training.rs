@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use softalign::reporter::Reporter;
 use softalign::text::{PairFiles, TableFormat};
-use softalign::trainer::{InitFrom, InitVocabulary, Session, SourceOptions, TrainingSources, TrainingSpec};
+use softalign::trainer::{
+    self, InitFrom, InitVocabulary, MonolingualText, SourceOptions, TrainingSources, TrainingSpec, WeightedFile,
+};
 use softalign::{Device, TrainConfig, Translator};
 
-use crate::arguments::{Options, Pairs, in_memory};
+use crate::arguments::{Options, Pairs, Sentences, in_memory};
 use crate::call::run;
 use crate::error::argument_error;
 use crate::translator::Model;
@@ -22,6 +24,7 @@ pub fn train(
     pairs: Option<Pairs>,
     directory: PathBuf,
     valid: Option<Pairs>,
+    monolingual_target: Option<Sentences>,
     init_from: Option<PathBuf>,
     start: &str,
     options: &str,
@@ -46,20 +49,20 @@ pub fn train(
         return Err(argument_error(py, "init_vocabulary needs init_from"));
     }
     let translator = run(py, Some(listener), |caller| {
-        let session = if start == "resume" {
-            let sources = resumed_sources(pairs, valid, files)?;
-            Session::resume(&directory, &config, &sources, &Device::Cpu, caller)?
+        let given = Given { pairs, valid, monolingual_target };
+        let outcome = if start == "resume" {
+            let sources = given.resumed_sources(files)?;
+            trainer::resume(&directory, &config, &sources, &Device::Cpu, caller)?
         } else {
             let spec = TrainingSpec {
                 config,
-                sources: sources(pairs, valid, files)?,
+                sources: given.sources(files)?,
                 init_from,
                 invocation: Default::default(),
                 replace: start == "replace",
             };
-            Session::begin(&spec, &directory, &Device::Cpu, caller)?
+            trainer::train(spec, &directory, &Device::Cpu, caller)?
         };
-        let outcome = session.run(caller)?;
         caller.note(&outcome.summary);
         outcome.unrecorded?;
         Translator::load_on(&directory, &Device::Cpu)
@@ -67,31 +70,48 @@ pub fn train(
     Ok(Model::from(translator))
 }
 
-/// Returns the sources of a new training.
-fn sources(pairs: Option<Pairs>, valid: Option<Pairs>, options: SourceOptions) -> anyhow::Result<TrainingSources> {
-    let Some(pairs) = pairs else { return TrainingSources::of_new_run(&options) };
-    let files = |pairs: Pairs| match pairs {
-        Pairs::File(path) => PairFiles::tsv(&path, &options.layout),
-        Pairs::Memory(pairs) => PairFiles::in_memory(&in_memory(pairs)),
-    };
-    let sources = TrainingSources::new(files(pairs), valid.map(files));
-    let attention_pairs = options.attention_pairs.map(|path| PairFiles::tsv(&path, &options.layout));
-    Ok(TrainingSources { guide: options.guide, attention_pairs, ..sources })
-}
-
-/// Returns the sources of a resumed training: the given ones, or those that the model directory records.
-fn resumed_sources(
+/// Pairs and monolingual sentences as the caller gives them.
+struct Given {
     pairs: Option<Pairs>,
     valid: Option<Pairs>,
-    options: SourceOptions,
-) -> anyhow::Result<SourceOptions> {
-    Ok(match (pairs, valid) {
-        (None, None) => options,
-        (Some(Pairs::File(path)), None) => SourceOptions { train: vec![path.into()], ..options },
-        (Some(Pairs::File(path)), Some(Pairs::File(valid))) => {
-            SourceOptions { train: vec![path.into()], valid: vec![valid], ..options }
+    monolingual_target: Option<Sentences>,
+}
+
+impl Given {
+    /// Returns the sources of a new training.
+    fn sources(self, options: SourceOptions) -> anyhow::Result<TrainingSources> {
+        let monolingual_target = self.monolingual_target.map(MonolingualText::from).unwrap_or_default();
+        let Some(pairs) = self.pairs else {
+            return Ok(TrainingSources { monolingual_target, ..TrainingSources::of_new_run(&options)? });
+        };
+        let files = |pairs: Pairs| match pairs {
+            Pairs::File(path) => PairFiles::tsv(&path, &options.layout),
+            Pairs::Memory(pairs) => PairFiles::in_memory(&in_memory(pairs)),
+        };
+        let sources = TrainingSources::new(files(pairs), self.valid.map(files));
+        let attention_pairs = options.attention_pairs.map(|path| PairFiles::tsv(&path, &options.layout));
+        Ok(TrainingSources { guide: options.guide, attention_pairs, monolingual_target, ..sources })
+    }
+
+    /// Returns the sources of a resumed training: the given ones, or those that the model directory records.
+    fn resumed_sources(self, options: SourceOptions) -> anyhow::Result<SourceOptions> {
+        let in_memory = [&self.pairs, &self.valid].into_iter().any(|pairs| matches!(pairs, Some(Pairs::Memory(_))));
+        if in_memory || matches!(self.monolingual_target, Some(Sentences::Memory(_))) {
+            return Ok(SourceOptions { pairs: Some(self.sources(options.clone())?), ..options });
         }
-        (None, Some(Pairs::File(valid))) => SourceOptions { valid: vec![valid], ..options },
-        (pairs, valid) => SourceOptions { pairs: Some(sources(pairs, valid, options.clone())?), ..options },
-    })
+        let path = |pairs| match pairs {
+            Some(Pairs::File(path)) => Some(path),
+            _ => None,
+        };
+        let monolingual_target = match self.monolingual_target {
+            Some(Sentences::File(path)) => vec![path],
+            _ => Vec::new(),
+        };
+        Ok(SourceOptions {
+            train: path(self.pairs).map(WeightedFile::from).into_iter().collect(),
+            valid: path(self.valid).into_iter().collect(),
+            monolingual_target,
+            ..options
+        })
+    }
 }

@@ -19,11 +19,11 @@ use crate::error::usage;
 use crate::render::escape_controls;
 use crate::search::BeamSearch;
 use crate::text::{Pair, SHIPPED_TRAINING, is_standard, standard_input_has_data};
-use crate::trainer::{InitFrom, Session, TrainingSources, TrainingSpec};
+use crate::trainer::{InitFrom, TrainingSources, TrainingSpec, resume, train};
 use crate::translator::{Sentence, Translator};
 
 /// Options that --resume accepts.
-const RESUME_OPTIONS: [&str; 14] = [
+const RESUME_OPTIONS: [&str; 15] = [
     "train",
     "guide",
     "source",
@@ -31,6 +31,7 @@ const RESUME_OPTIONS: [&str; 14] = [
     "valid",
     "valid-source",
     "valid-target",
+    "monolingual-target",
     "out",
     "resume",
     "max-epochs",
@@ -53,21 +54,19 @@ pub fn run(given: &ExplicitArgs<TrainArgs>, command_line: &[String], device: &De
     let announcing = bar.clone();
     let signals = Signals::listen(move |line| announcing.suspend(|| Console::new(false).say(line)));
     let display = TrainingDisplay::new(console, &signals, bar, args.verbose);
-    let session = if args.resume {
-        reject_fixed_options(&given.names)?;
-        Session::resume(&out, &args.config, &args.sources(), device, &display)
-    } else {
-        spec(args, command_line).and_then(|spec| Session::begin(&spec, &out, device, &display))
-    };
-    let session = session.map_err(|error| signals.asked().map_or(error, anyhow::Error::from))?;
     if is_without_pairs(args) {
         console.note(format!("no sentence pairs are named: training on the shipped corpus, {SHIPPED_TRAINING}"));
     }
-    display.watch(session.config());
-    signals.begin_steps();
-    let finished = session.run(&display);
+    let finished = if args.resume {
+        reject_fixed_options(&given.names)?;
+        resume(&out, &args.config, &args.sources(), device, &display)
+    } else {
+        spec(args, command_line).and_then(|spec| train(spec, &out, device, &display))
+    };
+    // Before the first step, a signal ends the preparation with an error.
+    let asked = signals.asked().filter(|_| !display.has_begun());
     drop(display);
-    let finished = finished?;
+    let finished = finished.map_err(|error| asked.map_or(error, anyhow::Error::from))?;
     console.note(&finished.summary);
     signals.end_steps();
     if let Some(stopped) = signals.asked() {

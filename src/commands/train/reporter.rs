@@ -7,7 +7,6 @@ use indicatif::ProgressBar;
 
 use super::super::console::{Console, style};
 use super::super::signals::Signals;
-use crate::checkpoint::Config;
 use crate::metrics::{ErrorRates, Scores};
 use crate::render::{clock, readable};
 use crate::reporter::{Reporter, Stage};
@@ -27,19 +26,32 @@ pub struct TrainingDisplay<'a> {
     bar: ProgressBar,
     /// Prints details of validations.
     verbose: bool,
-    monitor: Mutex<Option<CollapseMonitor>>,
+    model: Mutex<ModelInTraining>,
     last_line: Mutex<Instant>,
+}
+
+/// Model that is being trained.
+#[derive(Default)]
+struct ModelInTraining {
+    /// Begins lines about an auxiliary model; empty for others.
+    prefix: String,
+    /// None before the first training.
+    monitor: Option<CollapseMonitor>,
 }
 
 impl<'a> TrainingDisplay<'a> {
     /// Returns a display; nothing is drawn before the first epoch.
     pub fn new(console: &'a Console, signals: &'a Signals, bar: ProgressBar, verbose: bool) -> Self {
-        Self { console, signals, bar, verbose, monitor: Mutex::new(None), last_line: Mutex::new(Instant::now()) }
+        Self { console, signals, bar, verbose, model: Mutex::default(), last_line: Mutex::new(Instant::now()) }
     }
 
-    /// Watches attention of a model with these settings for collapse.
-    pub fn watch(&self, config: &Config) {
-        *locked(&self.monitor) = Some(CollapseMonitor::new(&config.text, &config.training));
+    /// True once the training of a model has begun.
+    pub fn has_begun(&self) -> bool {
+        locked(&self.model).monitor.is_some()
+    }
+
+    fn prefix(&self) -> String {
+        locked(&self.model).prefix.clone()
     }
 
     fn line(&self, line: &str) {
@@ -66,7 +78,7 @@ impl<'a> TrainingDisplay<'a> {
         let mut last_line = locked(&self.last_line);
         if !self.console.is_terminal() && last_line.elapsed() >= LINE_EVERY {
             *last_line = Instant::now();
-            self.line(&format!("epoch {}  {figures}", report.epoch));
+            self.line(&format!("{}epoch {}  {figures}", self.prefix(), report.epoch));
         }
         self.bar.set_message(figures);
     }
@@ -74,7 +86,8 @@ impl<'a> TrainingDisplay<'a> {
     fn validation(&self, progress: &TrainState, report: &ValidationReport, best: bool) {
         let epochs = progress.epochs_begun();
         self.line(&format!(
-            "epoch {epochs}  {}  perplexity {}  {}{}",
+            "{}epoch {epochs}  {}  perplexity {}  {}{}",
+            self.prefix(),
             clock(Duration::from_secs_f64(progress.seconds)),
             readable(report.perplexity, 2),
             main_scores(&report.scores),
@@ -84,7 +97,7 @@ impl<'a> TrainingDisplay<'a> {
             self.details(progress, report);
         }
         let Some(stats) = &report.attention else { return };
-        if let Some(warning) = locked(&self.monitor).as_mut().and_then(|monitor| monitor.warning(progress, stats)) {
+        if let Some(warning) = locked(&self.model).monitor.as_mut().and_then(|monitor| monitor.warning(progress, stats)) {
             self.line(&format!("warning: {warning}"));
         }
     }
@@ -142,8 +155,13 @@ impl Reporter for TrainingDisplay<'_> {
 impl Observer for TrainingDisplay<'_> {
     fn event(&self, event: &Event) {
         match event {
+            Event::Model { name, text, settings } => {
+                let prefix = name.map(|name| format!("{name}  ")).unwrap_or_default();
+                *locked(&self.model) = ModelInTraining { prefix, monitor: Some(CollapseMonitor::new(text, settings)) };
+                self.signals.begin_steps();
+            }
             Event::Epoch { epoch, batches, done } => {
-                self.bar.set_prefix(format!("epoch {epoch}"));
+                self.bar.set_prefix(format!("{}epoch {epoch}", self.prefix()));
                 self.bar.set_length(*batches as u64);
                 self.bar.set_position(*done as u64);
                 self.bar.reset_eta();

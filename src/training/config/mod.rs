@@ -180,6 +180,12 @@ pub struct TrainConfig {
     #[cfg_attr(feature = "cli", arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Training"))]
     pub hallucination: Option<f64>,
 
+    /// Number of teachers: further models with other seeds, whose translations of the training sentences the model learns too
+    /// (sequence-level knowledge distillation). They are trained first, in the --out directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", requires = "out", help_heading = "Training"))]
+    pub teachers: Option<usize>,
+
     /// Weight of the guided alignment loss, which trains attention on the links of the statistical aligner. 0 disables it and
     /// the lexicon made from the links. Without a number, the weight is 0.5 [default: 0.1 from 2,000 pairs, else 0].
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,7 @@
 //! Completion of a configuration by the data, a time limit and a base model.
 
+use std::time::Duration;
+
 use anyhow::{Result, anyhow};
 
 use super::auto::AutoConfig;
@@ -71,6 +73,11 @@ impl TrainConfig {
         Normalization { form: self.normalize.unwrap_or(NormalForm::Nfc), lowercase: self.lowercase }
     }
 
+    /// Returns the seed of all random numbers.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
+
     /// Returns the minutes between two saved training states.
     pub fn save_every(&self) -> f64 {
         self.save_every.unwrap_or(SAVE_EVERY)
@@ -127,7 +134,7 @@ impl TrainConfig {
 impl ResolvedConfig {
     /// Returns the seed of all random numbers.
     pub fn seed(&self) -> u64 {
-        self.given.seed.unwrap_or(1)
+        self.given.seed()
     }
 
     /// Returns the settings of tokenization.
@@ -141,21 +148,22 @@ impl ResolvedConfig {
         [Some(explain::data(&self.stats)), Some(explain::length(settings)), warning].into_iter().flatten().collect()
     }
 
-    /// Chooses the largest sizes that the time limit allows, unless sizes are set. `seconds_per_epoch` estimates the time
-    /// of an epoch for a model over vocabularies of the given sizes.
+    /// Chooses the largest sizes that the rest of the time limit allows after `spent`, unless sizes are set.
+    /// `seconds_per_epoch` estimates the time of an epoch for a model over vocabularies of the given sizes.
     ///
     /// # Errors
     /// Those of `seconds_per_epoch`.
     pub fn fit_time(
         &mut self,
         vocabularies: [usize; 2],
+        spent: Duration,
         seconds_per_epoch: impl Fn(&Architecture, &TrainingSettings) -> Result<f64>,
     ) -> Result<()> {
         let given = &self.given;
         let sizes = [given.embedding_size, given.hidden_size, given.attention_size];
         let automatic = matches!(given.preset, None | Some(Preset::Auto)) && sizes == [None; 3];
         let Some(minutes) = given.max_minutes.filter(|_| automatic) else { return Ok(()) };
-        self.auto = self.auto.within(&self.stats, 60.0 * minutes, |auto| {
+        self.auto = self.auto.within(&self.stats, 60.0 * minutes - spent.as_secs_f64(), |auto| {
             let tried = Self { auto, ..self.clone() };
             seconds_per_epoch(&tried.architecture(vocabularies), &tried.training(&[]))
         })?;

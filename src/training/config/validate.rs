@@ -10,6 +10,7 @@ use crate::model::{MAX_LAYERS, MAX_SIZE};
 use crate::text::{SPECIALS, Units};
 
 const MAX_VOCABULARY: usize = 1_000_000;
+const MAX_TEACHERS: usize = 20;
 
 impl TrainConfig {
     /// Checks all settings as far as they do not depend on the data.
@@ -52,6 +53,7 @@ impl TrainConfig {
     }
 
     fn validate_training(&self) -> Result<()> {
+        within("--teachers", self.teachers, 0, MAX_TEACHERS)?;
         positive("--batch-sentences", self.batch_sentences)?;
         positive("--batch-tokens", self.batch_tokens)?;
         if let Some(decay) = self.decay.filter(|decay| !(*decay > 0.0 && *decay <= 1.0)) {

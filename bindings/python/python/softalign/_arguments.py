@@ -35,6 +35,13 @@ def _pair(name: str, number: int, pair: Any) -> tuple[str, str]:
     return source, target
 
 
+def as_sentences(given: Union[str, os.PathLike[str], Iterable[str], None]) -> Union[str, list[str], None]:
+    """Returns the path of a file, or sentences as a list."""
+    if given is None or isinstance(given, (str, os.PathLike)):
+        return None if given is None else os.fspath(given)
+    return strings("monolingual_target", given)
+
+
 def strings(name: str, given: Iterable[Any]) -> list[str]:
     """Returns texts as a list of `str`."""
     texts = list(given)

@@ -118,6 +118,7 @@ def train(
     pairs: Optional[_Pairs],
     directory: str,
     valid: Optional[_Pairs],
+    monolingual_target: Union[str, list[str], None],
     init_from: Optional[str],
     start: Literal["new", "replace", "resume"],
     options: str,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Literal, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, Optional, Union
 
 from . import _native
-from ._arguments import Pairs, as_pairs, checked, to_json
+from ._arguments import Pairs, as_pairs, as_sentences, checked, to_json
 from ._errors import ArgumentError
 from ._listener import Listener, in_notebook, is_interactive, progress_bar
 from ._native import Alignment
@@ -138,6 +138,7 @@ def train(
     directory: Union[str, os.PathLike[str]],
     *,
     valid: Optional[Pairs] = None,
+    monolingual_target: Union[str, os.PathLike[str], Iterable[str], None] = None,
     init_from: Union[str, os.PathLike[str], None] = None,
     resume: bool = False,
     replace: bool = False,
@@ -158,6 +159,9 @@ def train(
         Model directory.
     valid : path, or iterable of (str, str), optional
         Validation pairs; by default a part of the training pairs is held out.
+    monolingual_target : path, or iterable of str, optional
+        Target sentences without sources: a file with one per line, or sentences. A reverse model, trained first, translates
+        them, and the model learns the pairs that result too (back-translation).
     init_from : path, optional
         Directory of a model that training is initialized from (warm start).
     resume : bool
@@ -199,8 +203,9 @@ def train(
         raise ArgumentError("give resume or replace, not both")
     start: Literal["new", "replace", "resume"] = "resume" if resume else "replace" if replace else "new"
     base = None if init_from is None else os.fspath(init_from)
+    monolingual = as_sentences(monolingual_target)
     try:
-        model = _native.train(given[0], path, given[1], base, start, to_json(options), listener)
+        model = _native.train(given[0], path, given[1], monolingual, base, start, to_json(options), listener)
     finally:
         listener.close()
     return Translator(directory, _model=model)

@@ -1,0 +1,66 @@
+//! Subdirectory of a model directory for auxiliary models and synthetic corpora.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::ModelDir;
+use super::lock::cannot_write_dir;
+use super::model_dir::{CONFIG, RESUME};
+
+const AUXILIARY: &str = "auxiliary";
+const PLAN: &str = "auxiliary/plan.json";
+
+impl ModelDir {
+    /// Path of the subdirectory.
+    pub fn auxiliary_path(&self) -> PathBuf {
+        self.path().join(AUXILIARY)
+    }
+
+    /// Directory of the auxiliary model of this name.
+    pub fn auxiliary_model(&self, name: &str) -> Self {
+        Self::new(&self.auxiliary_path().join(name))
+    }
+
+    /// Paths of the sources and the targets of a synthetic corpus.
+    pub fn synthetic_paths(&self, corpus: &str) -> [PathBuf; 2] {
+        ["source", "target"].map(|side| self.auxiliary_path().join(format!("{corpus}.{side}")))
+    }
+
+    /// True if a training with auxiliary models began here, and that of the model itself cannot be resumed.
+    pub fn is_before_last_training(&self) -> bool {
+        self.has(PLAN) && !self.has(RESUME)
+    }
+
+    /// Writes the plan of a training with auxiliary models.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save_plan(&self, plan: &impl Serialize) -> Result<()> {
+        let path = self.auxiliary_path();
+        std::fs::create_dir_all(&path).with_context(|| cannot_write_dir(&path))?;
+        self.write_bytes(PLAN, format!("{}\n", serde_json::to_string_pretty(plan)?).as_bytes())
+    }
+
+    /// Reads the plan.
+    ///
+    /// # Errors
+    /// The file is missing or damaged.
+    pub fn load_plan<P: DeserializeOwned>(&self) -> Result<P> {
+        let parsed = serde_json::from_str(&self.read_text(PLAN)?);
+        parsed.with_context(|| format!("{}: damaged, or written by a newer softalign", self.path().join(PLAN).display()))
+    }
+
+    /// Removes the plan, and the directories that are empty then. Nothing else depends on the plan before the first
+    /// auxiliary training.
+    pub fn remove_plan(&self) {
+        // What cannot be removed does no harm.
+        let _ = std::fs::remove_file(self.path().join(PLAN));
+        let _ = std::fs::remove_dir(self.auxiliary_path());
+        if !self.has(CONFIG) {
+            let _ = std::fs::remove_dir(self.path());
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Synthetic corpora: texts with their translations by a model.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use candle_core::Device;
+
+use crate::checkpoint::{ModelDir, write_atomically};
+use crate::training::Observer;
+use crate::translator::{DecodeOptions, Sentence, Translator};
+
+/// Number of sentences that are translated before their translations are saved.
+const CHUNK: usize = 1024;
+
+/// Texts to translate.
+pub(super) struct SyntheticTexts {
+    pub texts: Vec<String>,
+    /// True if the texts are target sentences.
+    pub are_targets: bool,
+    pub decoding: DecodeOptions,
+    /// Description of the work.
+    pub progress: &'static str,
+}
+
+impl SyntheticTexts {
+    /// True if the corpus is complete.
+    pub fn exist(&self, model_dir: &ModelDir, corpus: &str) -> bool {
+        model_dir.synthetic_paths(corpus).iter().all(|path| path.exists())
+    }
+
+    /// Translates the texts and writes the corpus. Translations of an interrupted run are kept. Returns false if the observer
+    /// stops the work.
+    ///
+    /// # Errors
+    /// The model cannot be loaded, or a file cannot be read or written.
+    pub fn translate(
+        &self,
+        model_dir: &ModelDir,
+        corpus: &str,
+        model: &Path,
+        device: &Device,
+        observer: &dyn Observer,
+    ) -> Result<bool> {
+        let mut finished = FinishedLines::open(model_dir.auxiliary_path().join(format!("{corpus}.unfinished")))?;
+        let translator = Translator::load_on(model, device)?;
+        let request = self.decoding.request()?;
+        let mut stage = observer.stage(self.progress, Some(self.texts.len()));
+        let first = finished.lines.len().min(self.texts.len());
+        stage.advance(first);
+        for (number, chunk) in self.texts[first..].chunks(CHUNK).enumerate() {
+            if observer.should_stop() {
+                return Ok(false);
+            }
+            let sentences: Vec<Sentence> = chunk.iter().map(Sentence::from).collect();
+            let request = request.from_sentence(first + number * CHUNK);
+            let translations = translator.translate_batch(&sentences, &request, &mut |count| stage.advance(count))?;
+            finished.append(translations.iter().map(|found| in_one_line(&found[0].text)))?;
+        }
+        drop(stage);
+        let [source, target] = model_dir.synthetic_paths(corpus);
+        let (of_texts, of_translations) = if self.are_targets { (target, source) } else { (source, target) };
+        write_lines(&of_texts, &self.texts)?;
+        write_lines(&of_translations, &finished.lines)?;
+        finished.remove();
+        Ok(true)
+    }
+}
+
+/// Translations on disk, one per line, of a corpus that is not complete.
+struct FinishedLines {
+    path: PathBuf,
+    file: File,
+    lines: Vec<String>,
+}
+
+impl FinishedLines {
+    /// Opens the file. The end of a killed run, which may not be a whole line, is removed.
+    fn open(path: PathBuf) -> Result<Self> {
+        let cannot = || format!("{}: cannot write this file", path.display());
+        let mut options = OpenOptions::new();
+        let file = options.create(true).append(true).open(&path).with_context(cannot)?;
+        let bytes = std::fs::read(&path).with_context(cannot)?;
+        let complete = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        file.set_len(complete as u64).with_context(cannot)?;
+        let lines = String::from_utf8_lossy(&bytes[..complete]).lines().map(str::to_owned).collect();
+        Ok(Self { path, file, lines })
+    }
+
+    fn append(&mut self, lines: impl Iterator<Item = String>) -> Result<()> {
+        let first = self.lines.len();
+        self.lines.extend(lines);
+        let text: String = self.lines[first..].iter().map(|line| format!("{line}\n")).collect();
+        let written = self.file.write_all(text.as_bytes());
+        written.with_context(|| format!("{}: cannot write this file", self.path.display()))
+    }
+
+    /// Removes the file.
+    fn remove(self) {
+        // Left over, it does no harm.
+        let _ = std::fs::remove_file(self.path);
+    }
+}
+
+/// Returns the text with line breaks as spaces.
+fn in_one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
+
+fn write_lines(path: &Path, lines: &[String]) -> Result<()> {
+    write_atomically(path, |file| {
+        let mut file = BufWriter::new(file);
+        lines.iter().try_for_each(|line| writeln!(file, "{}", in_one_line(line)))?;
+        Ok(file.flush()?)
+    })
+}

@@ -1,0 +1,152 @@
+//! Training with auxiliary models: back-translation of monolingual text, and teachers.
+
+mod common;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::{PAIRS, TestDir, json};
+use softalign::reporter::Reporter;
+use softalign::text::Pair;
+use softalign::training::Observer;
+use softalign::{TrainConfig, Trainer};
+
+/// Targets without sources. The second one is that of a pair, the third is blank, the last repeats the first.
+const MONOLINGUAL: &str = "grisa mi kura .\nrufo mi dorma .\n\nvela ku dorma .\ngrisa mi kura .\n";
+
+/// Files of a training with a reverse model and two teachers.
+const FILES: [&str; 6] = [
+    "model.safetensors",
+    "auxiliary/reverse/model.safetensors",
+    "auxiliary/back-translations.source",
+    "auxiliary/back-translations.target",
+    "auxiliary/teacher-2/model.safetensors",
+    "auxiliary/teacher-2.target",
+];
+
+/// Observer that stops at the given query whether to stop, and at each later one.
+struct StopAt(usize, AtomicUsize);
+
+impl Reporter for StopAt {}
+
+impl Observer for StopAt {
+    fn should_stop(&self) -> bool {
+        self.1.fetch_add(1, Ordering::Relaxed) >= self.0
+    }
+}
+
+fn trainer() -> Trainer<'static> {
+    let config = TrainConfig { hidden_size: Some(8), max_epochs: Some(2), teachers: Some(2), ..TrainConfig::default() };
+    let lines: Vec<String> = MONOLINGUAL.lines().map(str::to_owned).collect();
+    Trainer::new(config).monolingual_target(&lines)
+}
+
+fn pairs() -> Vec<Pair> {
+    PAIRS.iter().map(|(source, target)| Pair::new(*source, *target)).collect()
+}
+
+fn contents(model: &Path) -> Vec<Vec<u8>> {
+    FILES.iter().map(|name| std::fs::read(model.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))).collect()
+}
+
+#[test]
+fn interrupted_run_resumes_to_the_same_model() {
+    let parent = tempfile::tempdir().unwrap();
+    let whole = parent.path().join("whole");
+    let count = StopAt(usize::MAX, AtomicUsize::default());
+    trainer().observer(&count).fit(&pairs(), &whole).unwrap();
+    let expected = contents(&whole);
+    let queries = count.1.into_inner();
+    for stop in (0..queries).step_by(queries.div_ceil(12)) {
+        let out = parent.path().join(format!("stopped-{stop}"));
+        let first = trainer().observer(&StopAt(stop, AtomicUsize::default())).fit(&pairs(), &out).map(drop);
+        if out.join("auxiliary/plan.json").exists() {
+            trainer().resume(&pairs(), &out).unwrap();
+        } else {
+            first.unwrap_err();
+            trainer().fit(&pairs(), &out).unwrap();
+        }
+        assert!(contents(&out) == expected, "stopped at query {stop} of {queries}");
+    }
+}
+
+#[test]
+fn back_translates_new_sentences_and_teaches() {
+    let parent = tempfile::tempdir().unwrap();
+    let out = parent.path().join("out");
+    trainer().fit(&pairs(), &out).unwrap();
+    let text = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+    assert_eq!(text("auxiliary/back-translations.target"), "grisa mi kura .\nvela ku dorma .\n");
+    assert_eq!(text("auxiliary/back-translations.source").lines().count(), 2);
+    let sources: String = PAIRS.iter().map(|(source, _)| format!("{source}\n")).collect();
+    assert_eq!(text("auxiliary/teacher-1.source"), sources);
+    let data = &json(&text("config.json"))["data"];
+    let tagged = json(r#"{"name": "back-translations", "weight": 1.0, "tag": "<bt>"}"#);
+    assert_eq!(data["synthetic"][0], tagged);
+    assert_eq!(data["synthetic"].as_array().unwrap().len(), 3);
+    assert!(text("source.tokenizer.json").contains("<bt>"), "the tag is a unit of the vocabulary");
+    let [reverse, teacher] = ["reverse", "teacher-2"].map(|name| json(&text(&format!("auxiliary/{name}/config.json"))));
+    assert_eq!((&reverse["training"]["seed"], &teacher["training"]["seed"]), (&1.into(), &4.into()));
+}
+
+/// The options of the program: the same training by a command, and what cannot be combined.
+#[test]
+fn command_trains_and_refuses_what_does_not_fit() {
+    let dir = TestDir::with_pairs();
+    dir.write("mono.txt", MONOLINGUAL);
+    let train = ["train", "pairs.tsv", "--hidden-size", "8", "--max-epochs", "1", "--out", "out"];
+    let with = |options: &[&str]| dir.run(&[&train[..], options].concat());
+    dir.write("links", "0-0\n".repeat(PAIRS.len()));
+    let mono = ["--monolingual-target", "mono.txt"];
+    with(&[&mono[..], &["--guide", "links"]].concat()).refused_with(2, &["--guide cannot be used with --monolingual"]);
+    with(&["--teachers", "1", "--guide", "links"]).refused_with(2, &["--guide cannot be used with --teachers"]);
+    with(&[&mono[..], &["--tag-source", "<2x>"]].concat()).refused_with(2, &["--features or --tag-source"]);
+    with(&["--teachers", "21"]).refused_with(2, &["--teachers must be between 0 and 20"]);
+    with(&["--monolingual-target", "missing"]).refused_with(1, &["missing: "]);
+    dir.write("old.txt", "rufo mi dorma .\n");
+    with(&["--monolingual-target", "old.txt"]).refused_with(1, &["no sentence that is not also a target"]);
+    dir.run(&["train", "--teachers", "1"]).refused_with(2, &["--out"]);
+    // Nothing of these runs is left.
+    assert!(!dir.path("out").exists());
+    let run = with(&[&mono[..], &["--teachers", "1"]].concat());
+    run.worked();
+    for line in ["auxiliary model 1 of 2: reverse", "left out 3 of 5", "teacher 1  epoch 1  ", "with the synthetic ones"] {
+        assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
+    }
+    with(&mono).refused_with(1, &["out: holds a model"]);
+    std::fs::remove_file(dir.path("out/auxiliary/back-translations.source")).unwrap();
+    let resume = ["train", "--resume", "--out", "out", "--max-epochs", "2"];
+    dir.run(&resume).refused_with(1, &["the synthetic pairs of back-translations are missing", "out"]);
+}
+
+#[test]
+fn resume_needs_the_same_sentences() {
+    let dir = TestDir::with_pairs();
+    dir.write("mono.txt", MONOLINGUAL);
+    let train = ["train", "pairs.tsv", "--monolingual-target", "mono.txt", "--hidden-size", "8", "--max-epochs", "1"];
+    dir.run(&[&train[..], &["--out", "out"]].concat()).worked();
+    // As if the program had been killed before the last training.
+    for name in ["model.safetensors", "resume.safetensors"] {
+        std::fs::remove_file(dir.path(&format!("out/{name}"))).unwrap();
+    }
+    dir.run(&[&train[..], &["--out", "out"]].concat()).refused_with(1, &["holds an unfinished training; continue"]);
+    dir.write("mono.txt", "another .\n");
+    dir.run(&["train", "--resume", "--out", "out"]).refused_with(1, &["not the sentences that training in out began"]);
+    dir.write("mono.txt", MONOLINGUAL);
+    dir.run(&["train", "--resume", "--out", "out"]).worked();
+    dir.write("out/auxiliary/plan.json", "{");
+    std::fs::remove_file(dir.path("out/resume.safetensors")).unwrap();
+    dir.run(&["train", "--resume", "--out", "out"]).refused_with(1, &["plan.json: damaged"]);
+}
+
+/// A default training archives a model in `checkpoints` with its auxiliary models.
+#[test]
+fn archive_holds_auxiliary_models() {
+    let dir = TestDir::with_pairs();
+    let quick = ["--hidden-size", "8", "--max-epochs", "1", "--quiet"];
+    let train = ["train", "pairs.tsv"];
+    dir.run(&[&train[..], &quick, &["--teachers", "1", "--out", "checkpoints"]].concat()).worked();
+    dir.run(&[&train[..], &quick].concat()).worked();
+    assert!(dir.path("checkpoints/previous/auxiliary/teacher-1/model.safetensors").exists());
+    assert!(!dir.path("checkpoints/auxiliary").exists());
+}
