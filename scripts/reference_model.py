@@ -5,8 +5,10 @@ For each variant of the model (see VARIANTS) this writes two files to tests/refe
 <variant>.safetensors, all float32:
     parameter/<name>   initial parameters
     gradient/<name>    gradients of the loss at these parameters, before clipping
-    logits             [target positions without padding, target vocabulary], sentence by sentence
-    attention          [batch, target positions, source positions], zero on padding; mean over heads
+    logits             [target positions without padding, target vocabulary], sentence by sentence;
+                       under exact hard attention log-probabilities
+    attention          [batch, target positions, source positions], zero on padding; mean over heads,
+                       or under exact hard attention posterior probabilities given the targets
     annotations        [batch, source positions, hidden], zero on padding
 <variant>.json:
     architecture               sizes and attention, as in config.json
@@ -87,6 +89,7 @@ class Settings:
     score: str = "additive"  # or "dot", "scaled-dot", "general", "cosine", "mean", "last"
     heads: int = 1
     temperature: float = 1.0
+    choice: str = "soft"  # or "exact"
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,10 @@ VARIANTS = {
         "scaled-dot", seed=14, heads=2, temperature=2.0, attention_size=6
     ),
     "lexicon": Config(decoder="conditional", lexicon=True, seed=18),
+    "exact": Config(attention=Settings(choice="exact"), seed=20),
+    "exact-lexicon": Config(
+        decoder="conditional", lexicon=True, attention=Settings(choice="exact"), seed=21
+    ),
     "lexicon-4": Config(
         lexicon=True, attention=Settings("scaled-dot", 4), attention_size=8, seed=19
     ),
@@ -347,21 +354,40 @@ class Translator(nn.Module):
         else:
             context, weights = self.attention(state, annotations, mask)
             state = self.decoder.cell(torch.cat([embedded, context], dim=1), state)
-        readout = torch.tanh(self.readout(torch.cat([state, embedded, context], dim=1)))
+        if self.config.attention.choice == "exact":
+            # [batch, source positions, vocabulary]: one prediction from each annotation
+            length = annotations.shape[1]
+            given = torch.cat([state, embedded], dim=1).unsqueeze(1).expand(-1, length, -1)
+            readout = torch.tanh(self.readout(torch.cat([given, annotations], dim=2)))
+        else:
+            readout = torch.tanh(self.readout(torch.cat([state, embedded, context], dim=1)))
         return self.output(readout), state, weights
 
     def forward(self, batch):
         """Returns logits, [batch, target positions, vocabulary], attention and annotations."""
         annotations, state = self.encode(batch.sources, batch.lengths)
         logits, attention = [], []
-        for previous in batch.inputs.unbind(dim=1):
+        for previous, target in zip(batch.inputs.unbind(dim=1), batch.targets.unbind(dim=1)):
             scores, state, weights = self.step(previous, state, annotations, batch.source_mask)
-            if self.config.lexicon:
+            if self.config.attention.choice == "exact":
+                scores, weights = self.marginalize(scores, weights, batch.sources, target)
+            elif self.config.lexicon:
                 mixed = torch.einsum("bs,bsv->bv", weights, lexicon_rows(batch.sources, self.config))
                 scores = scores + torch.log1p(mixed / LEXICON_EPSILON)
             logits.append(scores)
             attention.append(weights)
         return torch.stack(logits, dim=1), torch.stack(attention, dim=1), annotations
+
+
+    def marginalize(self, scores, weights, sources, target):
+        """Returns the log-probabilities of a mixture, [batch, vocabulary], and posterior weights."""
+        if self.config.lexicon:
+            scores = scores + torch.log1p(lexicon_rows(sources, self.config) / LEXICON_EPSILON)
+        padding = sources == PAD
+        prior = weights.masked_fill(padding, 1).log().masked_fill(padding, -torch.inf)
+        joint = scores.log_softmax(dim=2) + prior.unsqueeze(2)
+        index = target.view(-1, 1, 1).expand(-1, joint.shape[1], 1)
+        return joint.logsumexp(dim=1), joint.gather(2, index).squeeze(2).softmax(dim=1)
 
 
 class Batch:

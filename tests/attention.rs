@@ -7,7 +7,7 @@ use common::{PAIRS, TestDir, json, tsv};
 use serde_json::Value;
 
 /// Every kind of attention: options of `train` and the description `inspect` prints.
-const KINDS: [(&[&str], &str); 11] = [
+const KINDS: [(&[&str], &str); 13] = [
     (&["--attention", "additive"], "additive"),
     (&["--attention", "dot"], "dot"),
     (&["--attention", "scaled-dot"], "scaled-dot"),
@@ -22,6 +22,8 @@ const KINDS: [(&[&str], &str); 11] = [
         "scaled-dot, 4 heads, temperature 0.5",
     ),
     (&["--hard-attention"], "additive, hard (sampled in training, straight-through derivative)"),
+    (&["--hard-attention", "exact"], "additive, hard (marginalized exactly)"),
+    (&["--hard-attention", "exact", "--guided-alignment", "0.1"], "additive, hard (marginalized exactly)"),
 ];
 
 /// Attention of every aligned pair: a row per target unit, with the weight of `</s>` last.
@@ -109,6 +111,18 @@ fn overrides_temperature_and_hard_attention_of_a_trained_model() {
     ] {
         dir.run(&[command, &["--hard-attention", "--attention-temperature", "0.7", "--quiet"]].concat()).worked();
     }
+}
+
+#[test]
+fn exact_hard_attention_reports_posteriors_and_needs_one_head() {
+    let dir = with_model(&["--hard-attention", "exact"]);
+    // A translator with attention on one unit at a time still works.
+    let hard = aligned(&dir, &["--hard-attention"]);
+    assert!(all(&hard).all(|row| row.iter().all(|&weight| weight == 0.0 || weight == 1.0)), "{hard:?}");
+    assert!(all(&aligned(&dir, &[])).any(|row| row.iter().any(|&weight| weight > 0.0 && weight < 1.0)));
+    let train = ["train", "pairs.tsv", "--out", "other", "--hard-attention", "exact"];
+    dir.run(&[&train[..], &["--heads", "2"]].concat()).refused_with(2, &["hard-attention exact needs one head, not 2"]);
+    dir.run(&[&train[..], &["--attention", "mean"]].concat()).refused_with(2, &["hard-attention needs a score"]);
 }
 
 #[test]

@@ -105,12 +105,14 @@ fn command_trains_and_refuses_what_does_not_fit() {
     with(&["--monolingual-target", "missing"]).refused_with(1, &["missing: "]);
     dir.write("old.txt", "rufo mi dorma .\n");
     with(&["--monolingual-target", "old.txt"]).refused_with(1, &["no sentence that is not also a target"]);
-    dir.run(&["train", "--teachers", "1"]).refused_with(2, &["--out"]);
+    dir.run(&["train", "pairs.tsv", "--teachers", "1"]).refused_with(2, &["--teachers needs a directory", "--out"]);
     // Nothing of these runs is left.
     assert!(!dir.path("out").exists());
     let run = with(&[&mono[..], &["--teachers", "1"]].concat());
     run.worked();
-    for line in ["auxiliary model 1 of 2: reverse", "left out 3 of 5", "teacher 1  epoch 1  ", "with the synthetic ones"] {
+    for line in
+        ["auxiliary model 1 of 2: reverse", "left out 3 of 5", "teacher 1  epoch 1  ", "with the synthetic ones"]
+    {
         assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
     }
     with(&mono).refused_with(1, &["out: holds a model"]);

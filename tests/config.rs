@@ -12,7 +12,10 @@ use softalign::cli::Cli;
 /// Options of `train` that do not affect the model, or that other options express.
 const NOT_SHOWN: [&str; 6] = ["resume", "show-config", "config", "preset", "out", "verbose"];
 /// Options shown only where set: they exclude each other or have no default.
-const SHOWN_IF_SET: [&str; 23] = [
+const SHOWN_IF_SET: [&str; 26] = [
+    "hard-attention",
+    "monolingual-target",
+    "teachers",
     "attention-pairs",
     "on-error",
     "protected-tokens",

@@ -169,9 +169,28 @@ fn backends_sample_the_same_hard_selections() {
     }
 }
 
+/// Architectures with exact hard attention.
+fn exact() -> Vec<Architecture> {
+    let shapes = shapes().into_iter().chain(
+        scores()
+            .into_iter()
+            .filter(|architecture| architecture.attention.heads == 1 && !architecture.attention.is_fixed()),
+    );
+    let exact = |mut architecture: Architecture| {
+        architecture.attention.choice = SelectionMode::Exact;
+        architecture
+    };
+    shapes.map(exact).collect()
+}
+
+#[test]
+fn backends_marginalize_hard_attention_alike() {
+    exact().iter().for_each(assert_paths_agree);
+}
+
 #[test]
 fn gradients_match_finite_differences() {
-    for architecture in shapes().into_iter().chain(scores()) {
+    for architecture in shapes().into_iter().chain(scores()).chain(exact().into_iter().step_by(4)) {
         let start = parameters(&architecture);
         for lengths in BATCHES {
             assert_matches_finite_differences(&architecture, &start, &batch(lengths, &architecture));

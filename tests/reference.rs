@@ -20,7 +20,7 @@ use softalign::text::{BEGIN, Batch, Example, PaddedBatch};
 use softalign::training::Optimizer;
 
 /// Reference models: every score, one head and several, various temperatures and shapes, both decoders.
-const VARIANTS: [&str; 20] = [
+const VARIANTS: [&str; 22] = [
     "plain",
     "tied",
     "deep",
@@ -41,6 +41,8 @@ const VARIANTS: [&str; 20] = [
     "conditional-4",
     "lexicon",
     "lexicon-4",
+    "exact",
+    "exact-lexicon",
 ];
 
 #[derive(Deserialize)]

@@ -9,12 +9,13 @@ use serde_json::Value;
 use softalign::cli::Cli;
 
 /// Options allowed with --resume, grouped where one requires the other.
-const ALLOWED: [&[&str]; 11] = [
+const ALLOWED: [&[&str]; 12] = [
     &["--out=out"],
     &["--train=pairs.tsv"],
     &["--source=pairs.tsv", "--target=pairs.tsv"],
     &["--valid=pairs.tsv"],
     &["--valid-source=pairs.tsv", "--valid-target=pairs.tsv"],
+    &["--monolingual-target=pairs.tsv"],
     &["--guide=links"],
     &["--max-epochs=9"],
     &["--max-minutes=1"],

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use candle_core::Device;
 use lexicon::lexicon;
-use softalign::attention::AttentionConfig;
+use softalign::attention::{AttentionConfig, SelectionMode};
 use softalign::model::cpu::PackingMode;
 use softalign::model::{Architecture, DecoderKind, ForcedScores, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
@@ -30,7 +30,10 @@ fn model(seed: u64) -> RnnSearch {
         initial_state: InitialState::Mean,
         lexicon: seed.is_multiple_of(2),
         decoder: if seed < 3 { DecoderKind::Bahdanau } else { DecoderKind::Conditional },
-        attention: AttentionConfig::default(),
+        attention: AttentionConfig {
+            choice: if seed < 6 { SelectionMode::Soft } else { SelectionMode::Exact },
+            ..AttentionConfig::default()
+        },
     };
     let parameters = Parameters::initialize(&architecture.parameter_spec(), seed, &Device::Cpu).unwrap();
     let lexicon = architecture.lexicon.then(|| Arc::new(lexicon([31, 140])));
@@ -58,7 +61,9 @@ fn assert_close(a: &[Hypothesis], b: &[Hypothesis]) {
 
 #[test]
 fn backends_find_the_same_hypotheses() {
-    for (seeds, beam) in [(&[1][..], 1), (&[2], 1), (&[3], 4), (&[4], 7), (&[1, 4], 3), (&[2, 3, 5], 4)] {
+    for (seeds, beam) in
+        [(&[1][..], 1), (&[2], 1), (&[3], 4), (&[4], 7), (&[1, 4], 3), (&[2, 3, 5], 4), (&[6], 4), (&[7, 2], 3)]
+    {
         let models: Vec<RnnSearch> = seeds.iter().map(|&seed| model(seed)).collect();
         let models: Vec<&RnnSearch> = models.iter().collect();
         let settings = BeamSearch { beam, ..BeamSearch::default() };

@@ -94,6 +94,7 @@ impl fmt::Display for AttentionConfig {
             SelectionMode::Soft => Ok(()),
             SelectionMode::Hardest => formatter.write_str(", hard"),
             SelectionMode::Sampled => formatter.write_str(", hard (sampled in training, straight-through derivative)"),
+            SelectionMode::Exact => formatter.write_str(", hard (marginalized exactly)"),
         }
     }
 }
@@ -144,7 +145,12 @@ impl AttentionConfig {
 
     /// Returns true if attention is hard at inference.
     pub fn is_hard(&self) -> bool {
-        self.choice != SelectionMode::Soft
+        self.choice.is_hard()
+    }
+
+    /// Returns true if the position is marginalized.
+    pub fn is_exact(&self) -> bool {
+        self.choice == SelectionMode::Exact
     }
 
     /// Returns the configuration with overrides for inference.
@@ -191,10 +197,13 @@ impl AttentionConfig {
         let changed = [
             ("attention-temperature", self.temperature != 1.0),
             ("heads", self.heads != 1),
-            ("hard-attention", self.is_hard()),
+            ("hard-attention", self.choice != SelectionMode::Soft),
         ];
         if let Some((option, _)) = changed.iter().find(|(_, changed)| self.is_fixed() && *changed) {
             return Err(format!("{option} needs a score: mean and last have none"));
+        }
+        if self.is_exact() && self.heads > 1 {
+            return Err(format!("hard-attention exact needs one head, not {}", self.heads));
         }
         let layout = self.layout(dimensions);
         for (what, size) in [("the hidden size", layout.hidden), ("the attention size", layout.query)] {

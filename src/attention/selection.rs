@@ -18,14 +18,22 @@ pub enum SelectionMode {
     /// Hard attention: a position sampled from α during training, with the straight-through estimator; the position of
     /// the largest weight at inference.
     Sampled,
+    /// Hard attention with the position marginalized: each position predicts the target unit from its own annotation, and α
+    /// mixes the predictions (Shankar, Garg & Sarawagi 2018, section 3). The state goes on from the soft context.
+    Exact,
 }
 
 impl SelectionMode {
+    /// True if one position pools.
+    pub fn is_hard(self) -> bool {
+        matches!(self, Self::Hardest | Self::Sampled)
+    }
+
     /// Returns the selection of a step.
     pub(in crate::attention) fn resolve(self, weights: StepWeights) -> Selection {
         match (self, weights) {
             (_, StepWeights::Given(given)) => Selection::Given(given),
-            (Self::Soft, _) => Selection::Soft,
+            (Self::Soft | Self::Exact, _) => Selection::Soft,
             (Self::Sampled, StepWeights::Draws(draws)) => Selection::Sampled(draws),
             (Self::Hardest | Self::Sampled, _) => Selection::Hardest,
         }

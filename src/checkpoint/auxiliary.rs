@@ -50,7 +50,8 @@ impl ModelDir {
     /// The file is missing or damaged.
     pub fn load_plan<P: DeserializeOwned>(&self) -> Result<P> {
         let parsed = serde_json::from_str(&self.read_text(PLAN)?);
-        parsed.with_context(|| format!("{}: damaged, or written by a newer softalign", self.path().join(PLAN).display()))
+        parsed
+            .with_context(|| format!("{}: damaged, or written by a newer softalign", self.path().join(PLAN).display()))
     }
 
     /// Removes the plan, and the directories that are empty then. Nothing else depends on the plan before the first

@@ -80,7 +80,7 @@ pub struct TrainArgs {
 
     /// Files of target sentences without sources, one per line. A reverse model, trained first, translates them, and the model
     /// learns the pairs that result too (back-translation).
-    #[arg(long, value_name = "FILE", num_args = 1.., requires = "out", help_heading = "Data")]
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Data")]
     pub monolingual_target: Vec<PathBuf>,
 
     #[command(flatten)]

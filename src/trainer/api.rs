@@ -5,7 +5,8 @@ use std::path::Path;
 use candle_core::Device;
 
 use super::{
-    InitFrom, InitVocabulary, MonolingualText, SourceOptions, TrainingOutcome, TrainingSources, TrainingSpec, resume, train,
+    InitFrom, InitVocabulary, MonolingualText, SourceOptions, TrainingOutcome, TrainingSources, TrainingSpec, resume,
+    train,
 };
 use crate::error::Result;
 use crate::text::Pair;

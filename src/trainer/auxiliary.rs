@@ -14,7 +14,7 @@ use super::data::SplitPairs;
 use super::session::{Session, TrainingOutcome, TrainingSpec, lock, lock_for_new};
 use super::sources::{SourceOptions, SyntheticFiles, TrainingSources};
 use super::synthetic_corpus::SyntheticTexts;
-use super::warm_start::{InitFrom, WarmStart};
+use super::warm_start::InitFrom;
 use crate::checkpoint::{
     CorpusSource, DataSummary, DirState, Invocation, Lock, ModelDir, SyntheticCorpus, fingerprint,
 };
@@ -114,6 +114,9 @@ impl TrainingSpec {
     fn check_auxiliary(&self) -> Result<()> {
         let sources = &self.sources;
         let option = if sources.monolingual_target.is_none() { "--teachers" } else { "--monolingual-target" };
+        if self.replace {
+            return usage(format!("{option} needs a directory without another model: name one with --out"));
+        }
         if sources.guide.is_some() {
             return usage(format!("--guide cannot be used with {option}: synthetic pairs have no links"));
         }
@@ -136,10 +139,11 @@ impl<'a> AuxiliaryTraining<'a> {
     pub fn begin(spec: TrainingSpec, out: &Path, device: &'a Device, observer: &'a dyn Observer) -> Result<Self> {
         let (model_dir, began) = (ModelDir::new(out), Instant::now());
         spec.check_auxiliary()?;
+        let (_, config) = spec.warm_start(out, device)?;
         let locked = || lock_for_new(&model_dir, false, observer);
         // A new directory is created only once the sentences are read.
         let lock = out.is_dir().then(locked).transpose()?;
-        let sentences = Sentences::read(&spec, out, device, observer)?;
+        let sentences = Sentences::read(&spec, &config, observer)?;
         model_dir.make()?;
         let lock = lock.map_or_else(locked, Ok)?;
         let (command_line, options) = spec.invocation.clone();
@@ -182,7 +186,7 @@ impl<'a> AuxiliaryTraining<'a> {
             invocation: (command_line, given),
             replace: false,
         };
-        let sentences = Sentences::read(&spec, out, device, &Silent)?;
+        let sentences = Sentences::read(&spec, &spec.warm_start(out, device)?.1, &Silent)?;
         ensure!(
             sentences.summary(&spec.sources).fingerprint == plan.data.fingerprint,
             "{}: not the sentences that training in {} began with; --resume needs the same, in the same order",
@@ -226,7 +230,8 @@ impl<'a> AuxiliaryTraining<'a> {
         let Self { mut spec, model_dir, lock, began, device, observer, .. } = self;
         spec.sources.synthetic = corpora;
         observer.note(&format!("training the model itself, after {}", counted(total, "auxiliary model")));
-        Session::begin_in(&model_dir, || Ok(lock), &spec, began, device, observer)?.run(None, observer)
+        let start = spec.warm_start(model_dir.path(), device)?;
+        Session::begin_in(&model_dir, || Ok(lock), &spec, start, began, device, observer)?.run(None, observer)
     }
 
     /// Trains an auxiliary model and translates its texts. Returns [`StopReason::Interrupted`] or why training ended.
@@ -251,19 +256,19 @@ impl<'a> AuxiliaryTraining<'a> {
         }
         outcome.unrecorded?;
         self.lock.ensure_held()?;
-        let complete = model.texts.translate(&self.model_dir, &model.corpus.name, directory.path(), self.device, observer)?;
+        let complete =
+            model.texts.translate(&self.model_dir, &model.corpus.name, directory.path(), self.device, observer)?;
         Ok(if complete { outcome.reason } else { StopReason::Interrupted })
     }
 
     /// Returns the model from target to source, which back-translates the monolingual sentences.
     fn reverse_model(&self, name: String) -> Result<AuxiliaryModel> {
-        let reversed = |pairs: &[Pair]| -> Vec<Pair> {
-            pairs.iter().map(|pair| Pair::new(&pair.target, &pair.source)).collect()
-        };
+        let reversed =
+            |pairs: &[Pair]| -> Vec<Pair> { pairs.iter().map(|pair| Pair::new(&pair.target, &pair.source)).collect() };
         let config = self.auxiliary_config(0);
-        let config =
-            TrainConfig { source_units: config.target_units, target_units: config.source_units, ..config };
-        let [training, validation] = [&self.sentences.split.training, &self.sentences.split.validation].map(|pairs| reversed(pairs));
+        let config = TrainConfig { source_units: config.target_units, target_units: config.source_units, ..config };
+        let [training, validation] =
+            [&self.sentences.split.training, &self.sentences.split.validation].map(|pairs| reversed(pairs));
         let weight = MAX_BACK_TRANSLATIONS * training.len() as f64 / self.sentences.monolingual.len() as f64;
         Ok(AuxiliaryModel {
             spec: TrainingSpec { init_from: None, ..self.auxiliary_spec(config, &training, &validation)? },
@@ -342,9 +347,7 @@ impl<'a> AuxiliaryTraining<'a> {
 
 impl Sentences {
     /// Reads the pairs, and the monolingual sentences that are not blank, repeated or targets of pairs.
-    fn read(spec: &TrainingSpec, out: &Path, device: &Device, observer: &dyn Observer) -> Result<Self> {
-        let from = spec.init_from.as_ref().map(|from| WarmStart::load(from, out, device)).transpose()?;
-        let config = spec.config(from.as_ref())?;
+    fn read(spec: &TrainingSpec, config: &TrainConfig, observer: &dyn Observer) -> Result<Self> {
         let normalization = config.normalization();
         let mut read = spec.sources.read_training(observer)?;
         ensure!(!read.usable().is_empty(), "{}: no sentence pairs", spec.sources.training_name());

@@ -90,8 +90,7 @@ impl TrainingSpec {
     /// # Errors
     /// The pairs are unreadable or unusable, or an option does not suit them.
     pub fn resolved_options(&self, out: &Path, device: &Device, observer: &dyn Observer) -> Result<TrainConfig> {
-        let from = self.init_from.as_ref().map(|from| WarmStart::load(from, out, device)).transpose()?;
-        let config = self.config(from.as_ref())?;
+        let (from, config) = self.warm_start(out, device)?;
         Ok(self.prepare(&config, from.as_ref(), Instant::now(), device, observer, || Ok(()))?.0.options)
     }
 
@@ -154,8 +153,15 @@ impl TrainingSpec {
         Invocation { command_line, options, threads: rayon::current_num_threads() }
     }
 
+    /// Loads the base model, if any, and completes and validates the settings.
+    pub(super) fn warm_start(&self, out: &Path, device: &Device) -> Result<(Option<WarmStart>, TrainConfig)> {
+        let from = self.init_from.as_ref().map(|from| WarmStart::load(from, out, device)).transpose()?;
+        let config = self.config(from.as_ref())?;
+        Ok((from, config))
+    }
+
     /// Returns the validated settings, completed by those of the base model and the default weight of user links.
-    pub(super) fn config(&self, from: Option<&WarmStart>) -> Result<TrainConfig> {
+    fn config(&self, from: Option<&WarmStart>) -> Result<TrainConfig> {
         let mut config = self.config.clone();
         if let Some(from) = from {
             from.vocabulary.check(&config)?;
@@ -184,6 +190,7 @@ impl Session {
     /// The pairs or options are unusable, the directory is locked or not empty, or a file cannot be written.
     pub(super) fn begin(spec: &TrainingSpec, out: &Path, device: &Device, observer: &dyn Observer) -> Result<Self> {
         let (model_dir, began) = (ModelDir::new(out), Instant::now());
+        let start = spec.warm_start(out, device)?;
         // A new directory is created only once everything else is valid.
         let existed = out.is_dir();
         let lock = existed.then(|| lock_for_new(&model_dir, spec.replace, observer)).transpose()?;
@@ -191,7 +198,7 @@ impl Session {
             model_dir.make()?;
             lock.map_or_else(|| lock_for_new(&model_dir, spec.replace, observer), Ok)
         };
-        let session = Self::begin_in(&model_dir, locked, spec, began, device, observer);
+        let session = Self::begin_in(&model_dir, locked, spec, start, began, device, observer);
         if session.is_err() && !existed {
             // This fails if the directory is not empty, as intended.
             let _ = std::fs::remove_dir(out);
@@ -199,7 +206,8 @@ impl Session {
         session
     }
 
-    /// Begins a training in a directory that `locked` locks. The time limit counts from `began`.
+    /// Begins a training from [`TrainingSpec::warm_start`], in a directory that `locked` locks. The time limit counts from
+    /// `began`.
     ///
     /// # Errors
     /// As [`Self::begin`].
@@ -207,13 +215,11 @@ impl Session {
         model_dir: &ModelDir,
         locked: impl FnOnce() -> Result<Lock>,
         spec: &TrainingSpec,
+        (from, config): (Option<WarmStart>, TrainConfig),
         began: Instant,
         device: &Device,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let out = model_dir.path();
-        let from = spec.init_from.as_ref().map(|from| WarmStart::load(from, out, device)).transpose()?;
-        let config = spec.config(from.as_ref())?;
         let (prepared, lock) = spec.prepare(&config, from.as_ref(), began, device, observer, locked)?;
         ensure_running(observer)?;
         Self::write_new(prepared, from.as_ref(), (model_dir.clone(), lock), began, device, observer)

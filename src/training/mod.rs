@@ -22,7 +22,7 @@ mod validation_score;
 pub use alignment_targets::AlignmentTargets;
 pub use checkpoint_retention::Retention;
 pub use collapse_monitor::{CollapseMonitor, attention_line};
-pub use config::{Preset, ResolvedConfig, TrainConfig};
+pub use config::{HardAttention, Preset, ResolvedConfig, TrainConfig};
 pub use epoch_data::{Augmentation, EpochData};
 pub use kernel_width::learn_kernel_width;
 pub use observer::{Event, Observer, Snapshot, StepReport, StopReason, Store};

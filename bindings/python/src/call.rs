@@ -82,6 +82,7 @@ impl Drop for CallStage<'_> {
 impl Observer for Caller {
     fn event(&self, event: &Event) {
         let event = match event {
+            Event::Model { name, .. } => json!({"event": "model", "name": name}),
             Event::Epoch { epoch, batches, done } => json!({"epoch": epoch, "batches": batches, "done": done}),
             Event::Step(report) => json!({"event": "step", "report": report}),
             Event::Validation { progress, report, best } => {

@@ -81,16 +81,21 @@ impl Given {
     /// Returns the sources of a new training.
     fn sources(self, options: SourceOptions) -> anyhow::Result<TrainingSources> {
         let monolingual_target = self.monolingual_target.map(MonolingualText::from).unwrap_or_default();
-        let Some(pairs) = self.pairs else {
-            return Ok(TrainingSources { monolingual_target, ..TrainingSources::of_new_run(&options)? });
-        };
         let files = |pairs: Pairs| match pairs {
             Pairs::File(path) => PairFiles::tsv(&path, &options.layout),
             Pairs::Memory(pairs) => PairFiles::in_memory(&in_memory(pairs)),
         };
-        let sources = TrainingSources::new(files(pairs), self.valid.map(files));
-        let attention_pairs = options.attention_pairs.map(|path| PairFiles::tsv(&path, &options.layout));
-        Ok(TrainingSources { guide: options.guide, attention_pairs, monolingual_target, ..sources })
+        let mut sources = match self.pairs {
+            None => TrainingSources::of_new_run(&options)?,
+            Some(pairs) => {
+                let mut sources = TrainingSources::new(files(pairs), self.valid.map(files));
+                sources.attention_pairs = options.attention_pairs.map(|path| PairFiles::tsv(&path, &options.layout));
+                sources.guide = options.guide;
+                sources
+            }
+        };
+        sources.monolingual_target = monolingual_target;
+        Ok(sources)
     }
 
     /// Returns the sources of a resumed training: the given ones, or those that the model directory records.

@@ -35,6 +35,25 @@ def test_nothing_is_printed_and_logging_gets_the_messages(training_pairs, tmp_pa
     assert "\x1b" not in caplog.text
 
 
+def test_monolingual_sentences_and_teachers_in_memory_and_in_a_file(training_pairs, tmp_path):
+    lines = ["tu connais la ville .", "", "nous dormons ."]
+    file = tmp_path / "more.txt"
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    options = {**TINY, "teachers": 1}
+    seen = []
+    softalign.train(training_pairs, tmp_path / "memory", monolingual_target=lines, callback=seen.append, **options)
+    assert list(dict.fromkeys(one.get("model") for one in seen)) == ["reverse", "teacher 1", None]
+    softalign.train(training_pairs, tmp_path / "file", monolingual_target=file, **options)
+    assert files_of(tmp_path / "memory") == files_of(tmp_path / "file")
+    assert isinstance(softalign.load(tmp_path / "memory" / "auxiliary" / "reverse").translate("nous dormons ."), str)
+    with pytest.raises(softalign.ArgumentError, match=r"monolingual_target\[1\]: expected str, not int"):
+        softalign.train(training_pairs, tmp_path / "wrong", monolingual_target=["oui", 2], **options)
+    longer = softalign.train(
+        training_pairs, tmp_path / "memory", monolingual_target=lines, resume=True, max_epochs=TINY["max_epochs"] + 1
+    )
+    assert longer.curves.records
+
+
 def test_progress_is_shown_on_request(training_pairs, tmp_path, capfd):
     softalign.train(training_pairs, tmp_path / "model", progress=True, **TINY)
     printed = capfd.readouterr()

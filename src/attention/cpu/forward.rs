@@ -4,7 +4,7 @@ use super::guided_alignment::HeadAlphas;
 use super::pooling::AttentionForward;
 use super::weights::{PackedAttention, RaggedMemory};
 use crate::attention::config::AttentionLayout;
-use crate::attention::selection::{SelectionMode, StepWeights};
+use crate::attention::selection::StepWeights;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::matrix::WriteMode;
 use crate::kernels::simd::add_scaled;
@@ -98,7 +98,7 @@ impl ForwardTape {
             longest: memory.longest,
             queries: all(layout.projects_queries, layout.query),
             alphas: all(true, alphas),
-            selected: all(weights.choice != SelectionMode::Soft, alphas),
+            selected: all(weights.choice.is_hard(), alphas),
             pooled: all(layout.projects_values, layout.hidden),
         }
     }

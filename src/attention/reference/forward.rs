@@ -8,7 +8,7 @@ use crate::attention::config::{
 };
 use crate::attention::score_traits::{ScaledScore, Score};
 use crate::attention::scores::HeadSlice;
-use crate::attention::selection::{Selection, SelectionMode, StepWeights, select_position};
+use crate::attention::selection::{Selection, StepWeights, select_position};
 use crate::parameters::Parameters;
 
 /// Attention over one set of parameters.
@@ -50,6 +50,11 @@ pub struct AttentionOutput {
 }
 
 impl Memory {
+    /// Annotations `[batch, length, n]`.
+    pub fn annotations(&self) -> &Tensor {
+        &self.annotations
+    }
+
     /// Memory of the sentences `rows`, in that order, with repetitions.
     ///
     /// # Errors
@@ -135,10 +140,10 @@ impl Attention {
                 Selection::Given(given) => {
                     let given = given_rows(&weights, given, head)?;
                     contexts.push(given.matmul(&values)?.squeeze(1)?);
-                    if self.settings.choice == SelectionMode::Soft {
-                        weights = given;
-                    } else {
+                    if self.settings.is_hard() {
                         pooling.push(given.squeeze(1)?);
+                    } else {
+                        weights = given;
                     }
                 }
                 selection => {

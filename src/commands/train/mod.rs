@@ -53,10 +53,9 @@ pub fn run(given: &ExplicitArgs<TrainArgs>, command_line: &[String], device: &De
     let bar = progress_bar(console);
     let announcing = bar.clone();
     let signals = Signals::listen(move |line| announcing.suspend(|| Console::new(false).say(line)));
+    let shipped = || format!("no sentence pairs are named: training on the shipped corpus, {SHIPPED_TRAINING}");
     let display = TrainingDisplay::new(console, &signals, bar, args.verbose);
-    if is_without_pairs(args) {
-        console.note(format!("no sentence pairs are named: training on the shipped corpus, {SHIPPED_TRAINING}"));
-    }
+    let display = display.announcing(is_without_pairs(args).then(shipped));
     let finished = if args.resume {
         reject_fixed_options(&given.names)?;
         resume(&out, &args.config, &args.sources(), device, &display)

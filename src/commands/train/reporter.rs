@@ -26,6 +26,8 @@ pub struct TrainingDisplay<'a> {
     bar: ProgressBar,
     /// Prints details of validations.
     verbose: bool,
+    /// Line to print once the first training begins.
+    announcement: Option<String>,
     model: Mutex<ModelInTraining>,
     last_line: Mutex<Instant>,
 }
@@ -42,7 +44,15 @@ struct ModelInTraining {
 impl<'a> TrainingDisplay<'a> {
     /// Returns a display; nothing is drawn before the first epoch.
     pub fn new(console: &'a Console, signals: &'a Signals, bar: ProgressBar, verbose: bool) -> Self {
-        Self { console, signals, bar, verbose, model: Mutex::default(), last_line: Mutex::new(Instant::now()) }
+        let (model, last_line) = (Mutex::default(), Mutex::new(Instant::now()));
+        Self { console, signals, bar, verbose, announcement: None, model, last_line }
+    }
+
+    /// Sets a line to print once the first training begins, when the pairs and options are known to be valid.
+    #[must_use]
+    pub fn announcing(mut self, line: Option<String>) -> Self {
+        self.announcement = line;
+        self
     }
 
     /// True once the training of a model has begun.
@@ -97,7 +107,8 @@ impl<'a> TrainingDisplay<'a> {
             self.details(progress, report);
         }
         let Some(stats) = &report.attention else { return };
-        if let Some(warning) = locked(&self.model).monitor.as_mut().and_then(|monitor| monitor.warning(progress, stats)) {
+        if let Some(warning) = locked(&self.model).monitor.as_mut().and_then(|monitor| monitor.warning(progress, stats))
+        {
             self.line(&format!("warning: {warning}"));
         }
     }
@@ -156,6 +167,9 @@ impl Observer for TrainingDisplay<'_> {
     fn event(&self, event: &Event) {
         match event {
             Event::Model { name, text, settings } => {
+                if let Some(line) = self.announcement.as_deref().filter(|_| !self.has_begun()) {
+                    self.line(line);
+                }
                 let prefix = name.map(|name| format!("{name}  ")).unwrap_or_default();
                 *locked(&self.model) = ModelInTraining { prefix, monitor: Some(CollapseMonitor::new(text, settings)) };
                 self.signals.begin_steps();

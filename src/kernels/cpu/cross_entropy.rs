@@ -6,6 +6,15 @@
 
 use crate::kernels::simd::{LANES, exp, sum_of_lanes, sum_over, vectorized};
 
+/// Training objective.
+#[derive(Clone, Copy)]
+pub struct Objective {
+    /// ε of label smoothing.
+    pub smoothing: f32,
+    /// Factor on the derivatives.
+    pub scale: f32,
+}
+
 /// Returns the smoothed loss and the negative log-likelihood, summed over the rows of `logits`, `[rows, V]`. Replaces
 /// the logits by the smoothed loss's derivatives times `scale`.
 pub fn cross_entropy_forward_backward(logits: &mut [f32], targets: &[u32], smoothing: f32, scale: f32) -> (f64, f64) {
@@ -40,6 +49,17 @@ pub fn cross_entropy_forward(logits: &[f32], targets: &[u32], smoothing: f32) ->
 /// log Σ exp z of a row of logits.
 pub fn log_sum_exp(row: &[f32]) -> f32 {
     logit_stats(row).log_sum()
+}
+
+/// Replaces a row of logits by its softmax.
+pub fn softmax_in_place(row: &mut [f32]) {
+    vectorized(
+        #[inline(always)]
+        || {
+            let factor = 1.0 / exp_in_place(row).sum;
+            row.iter_mut().for_each(|p| *p *= factor);
+        },
+    );
 }
 
 /// Adds the softmax of a row of logits to `sums`.

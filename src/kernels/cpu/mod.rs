@@ -4,3 +4,4 @@ pub mod adam;
 pub mod cross_entropy;
 pub(crate) mod embedding;
 pub mod gru;
+pub mod mixture;

@@ -4,3 +4,4 @@
 pub mod adam;
 pub mod cross_entropy;
 pub mod gru;
+pub mod mixture;

@@ -4,8 +4,8 @@
 
 use candle_core::Result;
 
-use super::decoder_loop::{CellTape, ContextTape, DecoderLoop};
-use super::output_layer::{DecoderOutput, OutputGrads};
+use super::decoder_loop::{CellTape, ContextTape, DecoderLoop, DecoderOutput};
+use super::output_layer::OutputGrads;
 use super::shard::Shard;
 use super::weights::{PackedContextInput, PackedModel};
 use crate::attention::cpu::{BackwardPass, ForwardTape, GradientInputs, GuidedTape, RaggedMemory};
@@ -62,7 +62,7 @@ impl<'w> DecoderPass<'w, ForwardTape> {
 
     /// Returns the inputs of the output layer.
     pub fn output(&self) -> DecoderOutput<'_> {
-        DecoderOutput { steps: &self.steps, tape: &self.attention }
+        DecoderOutput { steps: &self.steps, tape: &self.attention, memory: &self.memory }
     }
 
     /// Reported α of each row: one row of weights per target unit.
@@ -87,7 +87,7 @@ impl<'w> DecoderPass<'w, ForwardTape> {
 impl<'w> DecoderPass<'w, GuidedTape> {
     /// Returns the inputs of the output layer.
     pub fn output(&self) -> DecoderOutput<'_> {
-        DecoderOutput { steps: &self.steps, tape: self.attention.tape() }
+        DecoderOutput { steps: &self.steps, tape: self.attention.tape(), memory: &self.memory }
     }
 
     /// Backward pass from the output layer's derivatives; returns those with respect to the annotations, `[cells, n]`.
@@ -100,7 +100,7 @@ impl<'w> DecoderPass<'w, GuidedTape> {
     ) -> (DecoderBackward<'w>, Buffer) {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let rows = shard.size();
-        let OutputGrads { mut d_states, d_contexts, mut d_embedded, d_alphas } = grads;
+        let OutputGrads { mut d_states, d_contexts, mut d_embedded, d_alphas, d_annotations: by_output } = grads;
         let Self { previous, memory, summary, mut steps, mut attention } = self;
         if let Some(d_alphas) = d_alphas {
             attention.add_alpha_grads(&memory, &d_alphas);
@@ -117,6 +117,9 @@ impl<'w> DecoderPass<'w, GuidedTape> {
         weights.word_cell.input.backward(&mut d_embedded, &steps.word.gates, WriteMode::Accumulate);
         shard.apply_target_dropout(&mut d_embedded, dropout.mask(DropoutSite::Target), e);
         let mut d_annotations = attention.finish(&weights.attention, &memory);
+        if let Some(by_output) = by_output {
+            add_scaled(&mut d_annotations, 1.0, &by_output);
+        }
         let pass = DecoderPass { previous, memory, summary, steps, attention };
         let d_initial = pass.initial_backward(weights, shard, carried, &mut d_annotations);
         (DecoderBackward { pass, d_embedded, d_initial }, d_annotations)

@@ -24,6 +24,17 @@ pub struct DecoderLoop<'w> {
     pub context: ContextTape<'w>,
 }
 
+/// Inputs of the output layer from one shard's decoder.
+#[derive(Clone, Copy)]
+pub struct DecoderOutput<'a> {
+    /// States of all steps.
+    pub steps: &'a DecoderLoop<'a>,
+    /// Attention of all steps.
+    pub tape: &'a ForwardTape,
+    /// Annotations that it attends to.
+    pub memory: &'a RaggedMemory,
+}
+
 /// Path of the context into the state, with the values of all steps.
 pub enum ContextTape<'w> {
     /// Share in the gates of the word's cell, by these weights.

@@ -4,6 +4,7 @@ use super::decoder::first_state;
 use super::decoder_loop::DecoderLoop;
 use super::encoder::EncoderPass;
 use super::lexical_bias::LexicalBias;
+use super::mixture_output::{log_mixture, mixture_inputs};
 use super::output_layer::readout;
 use super::shard::Shard;
 use super::weights::PackedModel;
@@ -80,10 +81,14 @@ impl<'w> CpuIncrementalDecoder<'w> {
             tape.reported(&weights.attention, 0, row, self.memory.cells(sentence).len())
         };
         let attention = self.sentences.iter().enumerate().map(reported).collect();
-        let mut logits = self.logits(&steps);
-        if let Some(lexicon) = weights.lexicon {
-            self.add_lexical_bias(&mut LexicalBias::new(lexicon), &tape, &mut logits);
-        }
+        let mut lexical = weights.lexicon.map(LexicalBias::new);
+        let logits = if weights.architecture.attention.is_exact() {
+            self.mixture_logits(&steps, &tape, &mut lexical)
+        } else {
+            let mut logits = self.logits(&steps);
+            lexical.iter_mut().for_each(|bias| self.add_lexical_bias(bias, &tape, &mut logits));
+            logits
+        };
         self.states = steps.into_last_state();
         (StepOutput { logits, attention }, tape)
     }
@@ -96,6 +101,25 @@ impl<'w> CpuIncrementalDecoder<'w> {
             tape.mean_alphas(0, row, &mut alphas);
             bias.forward(logits, &alphas, source.iter().copied());
         }
+    }
+
+    /// Log-probabilities of the mixture over the source units: `[rows, V]`.
+    fn mixture_logits(&self, steps: &DecoderLoop, tape: &ForwardTape, lexical: &mut Option<LexicalBias>) -> Buffer {
+        let sizes = self.weights.architecture;
+        let (width, vocabulary) = (sizes.embedding_size + 2 * sizes.hidden_size, sizes.target_vocabulary);
+        let bias = WriteMode::AddBias(self.weights.get("output.bias"));
+        let mut mixtures = Buffer::scratch(self.sentences.len() * vocabulary);
+        for (row, (mixture, &sentence)) in mixtures.chunks_exact_mut(vocabulary).zip(&self.sentences).enumerate() {
+            let source = &self.sources[sentence];
+            let mut inputs = Buffer::scratch(source.len() * width);
+            mixture_inputs(steps, (0, row), &self.memory, sentence, &mut inputs);
+            let mut logits = Buffer::scratch(source.len() * vocabulary);
+            self.weights.output.forward(&mut logits, vocabulary, &readout(self.weights, &inputs), bias);
+            let mut alphas = vec![0.0; source.len()];
+            tape.mean_alphas(0, row, &mut alphas);
+            log_mixture(lexical, &mut logits, &alphas, source.iter().copied(), mixture);
+        }
+        mixtures
     }
 
     fn logits(&self, steps: &DecoderLoop) -> Buffer {

@@ -10,6 +10,7 @@ mod decoder_loop;
 mod encoder;
 mod incremental;
 mod lexical_bias;
+mod mixture_output;
 mod output_layer;
 mod ragged;
 mod shard;
@@ -21,12 +22,14 @@ use rayon::prelude::*;
 use super::view::ModelView;
 use super::{BatchLoss, Dropout, ForcedScores};
 use crate::attention::cpu::GuidedTape;
+use crate::kernels::cpu::cross_entropy::Objective;
 use crate::parameters::Gradients;
 use crate::text::Batch;
 use decoder::{DecoderBackward, DecoderPass};
+use decoder_loop::DecoderOutput;
 use encoder::{EncoderBackward, EncoderPass};
 pub use incremental::CpuIncrementalDecoder;
-use output_layer::{DecoderOutput, Objective, OutputPass};
+use output_layer::{OutputPass, PairScore};
 use shard::Shard;
 pub use weights::{PackedModel, PackingMode, with_all_packed, with_packed};
 
@@ -81,10 +84,13 @@ pub fn force_decode(model: ModelView, batch: &Batch, smoothing: f64) -> Result<V
             let (_, annotations) = EncoderPass::forward(weights, shard, &Dropout::none());
             let decoder = DecoderPass::forward(weights, shard, &Dropout::none(), annotations);
             let scores = OutputPass::score(weights, shard, decoder.output(), smoothing as f32);
-            let pairs = scores.into_iter().zip(decoder.reported(weights, shard));
-            pairs
-                .map(|((smoothed, log_probabilities), weights)| ForcedScores { log_probabilities, smoothed, weights })
-                .collect()
+            let is_exact = weights.architecture.attention.is_exact();
+            let pair = |(score, reported): (PairScore, Vec<Vec<f32>>)| {
+                let PairScore { smoothed, log_probabilities, posteriors } = score;
+                let weights = if is_exact { posteriors } else { reported };
+                ForcedScores { log_probabilities, smoothed, weights }
+            };
+            scores.into_iter().zip(decoder.reported(weights, shard)).map(pair).collect()
         };
         let results: Vec<Vec<ForcedScores>> = shards.par_iter().map(run).collect();
         let mut pairs: Vec<Option<ForcedScores>> = (0..batch.target.batch()).map(|_| None).collect();

@@ -3,18 +3,21 @@
 //! Runs after the decoder loops of all shards, so that the threads share the rows of the whole batch: forward and
 //! backward to the readout's inputs block by block, then one product for the gradient of E_out.
 
+use std::borrow::Cow;
+
 use candle_core::Result;
 use rayon::prelude::*;
 
-use super::decoder_loop::DecoderLoop;
+use super::decoder_loop::DecoderOutput;
 use super::lexical_bias::LexicalBias;
+use super::mixture_output::{MixtureOutput, mixture_inputs, mixture_rows};
 use super::shard::{Shard, TargetPosition, apply_output_dropout};
 use super::weights::PackedModel;
 use crate::attention::cpu::ForwardTape;
 use crate::kernels::buffer_pool::Buffer;
-use crate::kernels::cpu::cross_entropy::{cross_entropy_forward, cross_entropy_forward_backward};
+use crate::kernels::cpu::cross_entropy::{Objective, cross_entropy_forward, cross_entropy_forward_backward};
 use crate::kernels::matrix::{MatrixView, WriteMode, add_row_sums, bias_gradient, weight_gradient};
-use crate::kernels::simd::{tanh, vectorized};
+use crate::kernels::simd::{add_scaled, tanh, vectorized};
 use crate::model::{BatchLoss, Dropout, DropoutSite};
 use crate::parameters::Gradients;
 
@@ -22,24 +25,6 @@ use crate::parameters::Gradients;
 const ROWS: usize = 64;
 /// Blocks whose logits are in memory at a time, which bounds memory for long sentences.
 const BLOCKS: usize = 16;
-
-/// Training objective.
-#[derive(Clone, Copy)]
-pub struct Objective {
-    /// ε of label smoothing.
-    pub smoothing: f32,
-    /// Factor on the derivatives.
-    pub scale: f32,
-}
-
-/// Inputs of the output layer from one shard's decoder.
-#[derive(Clone, Copy)]
-pub struct DecoderOutput<'a> {
-    /// States of all steps.
-    pub steps: &'a DecoderLoop<'a>,
-    /// Attention of all steps.
-    pub tape: &'a ForwardTape,
-}
 
 /// Derivatives of the output layer for one shard.
 pub struct OutputGrads {
@@ -49,8 +34,10 @@ pub struct OutputGrads {
     pub d_contexts: Buffer,
     /// With respect to the embeddings of the previous words: `[steps × rows, e]`
     pub d_embedded: Buffer,
-    /// With respect to α, mean over the heads, if there is a lexicon: `[steps × rows, longest source]`
+    /// With respect to α, mean over the heads, if the output depends on it: `[steps × rows, longest source]`
     pub d_alphas: Option<Buffer>,
+    /// With respect to the annotations under exact hard attention: `[cells, n]`
+    pub d_annotations: Option<Buffer>,
 }
 
 /// Results of a batch for the backward pass of the decoder loops and the gradient of the readout.
@@ -64,27 +51,29 @@ struct Block<'a> {
     shard: usize,
     positions: &'a [TargetPosition],
     targets: &'a [u32],
+    /// Position of each row: `positions`, or under exact hard attention each one once per source unit.
+    rows: Cow<'a, [TargetPosition]>,
 }
 
 struct BlockPass {
     shard: usize,
     loss: BatchLoss,
-    /// [s ; E_y ; c]: `[positions, n + e + n]`, after dropout of the states
+    /// [s ; E_y ; c]: `[rows, n + e + n]`, after dropout of the states
     input: Buffer,
     /// With respect to `input`
     d_input: Buffer,
-    /// With respect to W_r input + b_r: `[positions, e]`
+    /// With respect to W_r input + b_r: `[rows, e]`
     d_sum: Buffer,
     /// With respect to b: `[V]`
     d_bias: Buffer,
-    /// With respect to α, if there is a lexicon: `[positions, longest source]`
+    /// With respect to α, if the output depends on it: `[positions, longest source]`
     d_alphas: Option<Buffer>,
 }
 
 /// Forward pass over some positions.
 struct OutputRows {
     input: Buffer,
-    /// tanh(W_r input + b_r): `[positions, e]`, before dropout
+    /// tanh(W_r input + b_r): `[rows, e]`, before dropout
     readout: Buffer,
 }
 
@@ -101,25 +90,20 @@ impl OutputPass {
         let sizes = weights.architecture;
         let (e, vocabulary) = (sizes.embedding_size, sizes.target_vocabulary);
         let targets: Vec<Vec<u32>> = shards.iter().map(Shard::targets).collect();
-        let split = |number: usize| Block::split(number, &shards[number].positions, &targets[number]);
+        let split = |number: usize| Block::split(weights, (number, &shards[number]), &targets[number]);
         let blocks: Vec<Block> = (0..shards.len()).flat_map(split).collect();
         let mut passes: Vec<BlockPass> = Vec::with_capacity(blocks.len());
         for blocks in blocks.chunks(BLOCKS) {
-            let rows: usize = blocks.iter().map(|block| block.positions.len()).sum();
+            let rows: usize = blocks.iter().map(|block| block.rows.len()).sum();
             let (mut dropped, mut logits) = (Buffer::scratch(rows * e), Buffer::scratch(rows * vocabulary));
             let slices =
                 split_rows(&mut dropped, blocks, e).into_par_iter().zip(split_rows(&mut logits, blocks, vocabulary));
             let mode = if passes.is_empty() { WriteMode::Overwrite } else { WriteMode::Accumulate };
             passes.par_extend(blocks.par_iter().zip(slices).map(|(block, (dropped, logits))| {
-                let decoder = outputs[block.shard];
-                let rows = OutputRows::forward(weights, dropout, decoder.steps, block.positions, [dropped, logits]);
-                let mut lexical = ShardLexicalBias::new(weights, &shards[block.shard], decoder.tape);
-                lexical.iter_mut().for_each(|lexical| lexical.forward(block.positions, logits));
-                let Objective { smoothing, scale } = objective;
-                let (smoothed, likelihood) = cross_entropy_forward_backward(logits, block.targets, smoothing, scale);
-                let d_alphas = lexical.map(|mut lexical| lexical.backward(block.positions, logits));
-                let units = block.positions.len();
-                let loss = BatchLoss { smoothed, negative_log_likelihood: likelihood, guidance: 0.0, units };
+                let (shard, decoder) = (&shards[block.shard], outputs[block.shard]);
+                let rows =
+                    OutputRows::forward(weights, dropout, decoder, [block.positions, &block.rows], [dropped, logits]);
+                let (loss, d_alphas) = block.loss(weights, shard, decoder, logits, objective);
                 BlockPass { d_alphas, ..BlockPass::backward(rows, logits, weights, dropout, block, loss) }
             }));
             let factors = [(MatrixView::new(&logits, rows, vocabulary), MatrixView::new(&dropped, rows, e))];
@@ -156,15 +140,26 @@ impl OutputPass {
         let cells = shard.target_length * shard.size();
         let zeros = |width: usize| Buffer::zeros(cells * width);
         let longest = shard.source.steps();
-        let d_alphas = weights.lexicon.map(|_| zeros(longest));
-        let mut grads = OutputGrads { d_states: zeros(n), d_contexts: zeros(n), d_embedded: zeros(e), d_alphas };
+        let is_exact = weights.architecture.attention.is_exact();
+        let d_alphas = (is_exact || weights.lexicon.is_some()).then(|| zeros(longest));
+        let d_annotations = is_exact.then(|| Buffer::zeros(shard.source.cells() * n));
+        let mut grads =
+            OutputGrads { d_states: zeros(n), d_contexts: zeros(n), d_embedded: zeros(e), d_alphas, d_annotations };
         let blocks = self.blocks.iter().filter(|block| block.shard == number);
-        let rows = blocks.clone().flat_map(|block| block.d_input.chunks_exact(n + e + n));
-        for (row, position) in rows.zip(&shard.positions) {
+        let mut rows = blocks.clone().flat_map(|block| block.d_input.chunks_exact(n + e + n));
+        for position in &shard.positions {
             let cell = position.step * shard.size() + position.row;
-            grads.d_states[cell * n..][..n].copy_from_slice(&row[..n]);
-            grads.d_embedded[cell * e..][..e].copy_from_slice(&row[n..n + e]);
-            grads.d_contexts[cell * n..][..n].copy_from_slice(&row[n + e..]);
+            let sources = shard.source.row(position.row);
+            let count = if is_exact { sources.len() } else { 1 };
+            for (source, row) in sources.zip(rows.by_ref().take(count)) {
+                add_scaled(&mut grads.d_states[cell * n..][..n], 1.0, &row[..n]);
+                add_scaled(&mut grads.d_embedded[cell * e..][..e], 1.0, &row[n..n + e]);
+                let d_context = match &mut grads.d_annotations {
+                    Some(d_annotations) => &mut d_annotations[source * n..][..n],
+                    None => &mut grads.d_contexts[cell * n..][..n],
+                };
+                add_scaled(d_context, 1.0, &row[n + e..]);
+            }
         }
         if let Some(d_alphas) = &mut grads.d_alphas {
             let rows = blocks.filter_map(|block| block.d_alphas.as_ref()).flat_map(|rows| rows.chunks_exact(longest));
@@ -175,35 +170,86 @@ impl OutputPass {
         grads
     }
 
-    /// Returns the smoothed loss of each of a shard's pairs and the log-probabilities of its units.
-    pub fn score(weights: &PackedModel, shard: &Shard, decoder: DecoderOutput, smoothing: f32) -> Vec<(f64, Vec<f64>)> {
-        let mut pairs = vec![(0.0, Vec::new()); shard.size()];
+    /// Returns the smoothed loss of each of a shard's pairs and the log-probabilities of its units; under exact hard attention
+    /// also the posterior distributions of the attended units.
+    pub fn score(weights: &PackedModel, shard: &Shard, decoder: DecoderOutput, smoothing: f32) -> Vec<PairScore> {
+        let mut pairs: Vec<PairScore> = (0..shard.size()).map(|_| PairScore::default()).collect();
         let (e, vocabulary) = (weights.architecture.embedding_size, weights.architecture.target_vocabulary);
         let targets = shard.targets();
-        for (positions, targets) in shard.positions.chunks(ROWS).zip(targets.chunks(ROWS)) {
-            let mut readout = Buffer::scratch(positions.len() * e);
-            let mut logits = Buffer::scratch(positions.len() * vocabulary);
-            OutputRows::forward(weights, &Dropout::none(), decoder.steps, positions, [&mut readout, &mut logits]);
-            if let Some(mut lexical) = ShardLexicalBias::new(weights, shard, decoder.tape) {
-                lexical.forward(positions, &mut logits);
-            }
-            let scores = cross_entropy_forward(&logits, targets, smoothing);
-            for (position, (smoothed, log_probability)) in positions.iter().zip(scores) {
+        for Block { positions, targets, rows, .. } in Block::split(weights, (0, shard), &targets) {
+            let mut readout = Buffer::scratch(rows.len() * e);
+            let mut logits = Buffer::scratch(rows.len() * vocabulary);
+            let into = [&mut *readout, &mut *logits];
+            OutputRows::forward(weights, &Dropout::none(), decoder, [positions, &rows], into);
+            let scores = if weights.architecture.attention.is_exact() {
+                MixtureOutput::new(weights, shard, decoder).score(positions, targets, &mut logits, smoothing)
+            } else {
+                if let Some(mut lexical) = ShardLexicalBias::new(weights, shard, decoder.tape) {
+                    lexical.forward(positions, &mut logits);
+                }
+                let scores = cross_entropy_forward(&logits, targets, smoothing);
+                scores.into_iter().map(|score| (score, Vec::new())).collect()
+            };
+            for (position, ((smoothed, log_probability), posterior)) in positions.iter().zip(scores) {
                 let pair = &mut pairs[position.row];
-                pair.0 += smoothed;
-                pair.1.push(log_probability);
+                pair.smoothed += smoothed;
+                pair.log_probabilities.push(log_probability);
+                pair.posteriors.push(posterior);
             }
         }
         pairs
     }
 }
 
+/// Scores of a pair's target units.
+#[derive(Default)]
+pub struct PairScore {
+    /// Smoothed loss, summed over the units.
+    pub smoothed: f64,
+    /// Log-probability of each unit.
+    pub log_probabilities: Vec<f64>,
+    /// Posterior distribution over the source units of each unit; empty unless hard attention is exact.
+    pub posteriors: Vec<Vec<f32>>,
+}
+
 impl<'a> Block<'a> {
-    /// Splits a shard's positions into blocks of about equal size.
-    fn split(shard: usize, positions: &'a [TargetPosition], targets: &'a [u32]) -> Vec<Self> {
-        let rows = positions.len().div_ceil(positions.len().div_ceil(ROWS).max(1)).max(1);
-        let chunks = positions.chunks(rows).zip(targets.chunks(rows));
-        chunks.map(|(positions, targets)| Self { shard, positions, targets }).collect()
+    /// Splits the positions of the shard of index `number` into blocks of about equal size.
+    fn split(weights: &PackedModel, (number, shard): (usize, &'a Shard<'a>), targets: &'a [u32]) -> Vec<Self> {
+        let is_exact = weights.architecture.attention.is_exact();
+        let positions = &shard.positions[..];
+        let most = if is_exact { ROWS.div_ceil(shard.source.steps().max(1)) } else { ROWS };
+        let size = positions.len().div_ceil(positions.len().div_ceil(most).max(1)).max(1);
+        let block = |(positions, targets): (&'a [TargetPosition], &'a [u32])| {
+            let rows = if is_exact { Cow::Owned(mixture_rows(shard, positions)) } else { Cow::Borrowed(positions) };
+            Self { shard: number, positions, targets, rows }
+        };
+        positions.chunks(size).zip(targets.chunks(size)).map(block).collect()
+    }
+
+    /// Returns the loss, and the derivatives with respect to α if the output depends on it, `[positions, longest source]`.
+    /// Replaces the logits, `[rows, V]`, by the derivatives with respect to them.
+    fn loss(
+        &self,
+        weights: &PackedModel,
+        shard: &Shard,
+        decoder: DecoderOutput,
+        logits: &mut [f32],
+        objective: Objective,
+    ) -> (BatchLoss, Option<Buffer>) {
+        let Self { positions, targets, .. } = self;
+        let ((smoothed, negative_log_likelihood), d_alphas) = if weights.architecture.attention.is_exact() {
+            let mut d_alphas = Buffer::zeros(positions.len() * shard.source.steps());
+            let mut mixture = MixtureOutput::new(weights, shard, decoder);
+            (mixture.forward_backward(positions, targets, logits, objective, &mut d_alphas), Some(d_alphas))
+        } else {
+            let mut lexical = ShardLexicalBias::new(weights, shard, decoder.tape);
+            lexical.iter_mut().for_each(|lexical| lexical.forward(positions, logits));
+            let Objective { smoothing, scale } = objective;
+            let losses = cross_entropy_forward_backward(logits, targets, smoothing, scale);
+            (losses, lexical.map(|mut lexical| lexical.backward(positions, logits)))
+        };
+        let units = positions.len();
+        (BatchLoss { smoothed, negative_log_likelihood, guidance: 0.0, units }, d_alphas)
     }
 }
 
@@ -223,11 +269,11 @@ impl BlockPass {
         add_row_sums(&mut d_bias, d_logits);
         let mut d_sum = Buffer::scratch(rows.readout.len());
         weights.output.backward(&mut d_sum, d_logits, WriteMode::Overwrite);
-        apply_output_dropout(block.positions, &mut d_sum, dropout.mask(DropoutSite::Readout), e, e);
+        apply_output_dropout(&block.rows, &mut d_sum, dropout.mask(DropoutSite::Readout), e, e);
         d_sum.iter_mut().zip(&*rows.readout).for_each(|(d_sum, value)| *d_sum *= 1.0 - value * value);
         let mut d_input = Buffer::scratch(rows.input.len());
         weights.readout.backward(&mut d_input, &d_sum, WriteMode::Overwrite);
-        apply_output_dropout(block.positions, &mut d_input, dropout.mask(DropoutSite::States), n, n + e + n);
+        apply_output_dropout(&block.rows, &mut d_input, dropout.mask(DropoutSite::States), n, n + e + n);
         Self { shard: block.shard, loss, input: rows.input, d_input, d_sum, d_bias, d_alphas: None }
     }
 }
@@ -279,7 +325,7 @@ impl<'a> ShardLexicalBias<'a> {
 fn split_rows<'v>(mut values: &'v mut [f32], blocks: &[Block], width: usize) -> Vec<&'v mut [f32]> {
     let mut split = Vec::with_capacity(blocks.len());
     for block in blocks {
-        let (rows, rest) = values.split_at_mut(block.positions.len() * width);
+        let (rows, rest) = values.split_at_mut(block.rows.len() * width);
         split.push(rows);
         values = rest;
     }
@@ -287,25 +333,34 @@ fn split_rows<'v>(mut values: &'v mut [f32], blocks: &[Block], width: usize) -> 
 }
 
 impl OutputRows {
-    /// Forward pass; writes the readout after dropout, `[positions, e]`, and the logits, `[positions, V]`.
+    /// Forward pass over `rows` of `positions`; writes the readout after dropout, `[rows, e]`, and the logits, `[rows, V]`.
     fn forward(
         weights: &PackedModel,
         dropout: &Dropout,
-        steps: &DecoderLoop,
-        positions: &[TargetPosition],
+        decoder: DecoderOutput,
+        [positions, rows]: [&[TargetPosition]; 2],
         [dropped, logits]: [&mut [f32]; 2],
     ) -> Self {
         let sizes = weights.architecture;
         let (e, n, vocabulary) = (sizes.embedding_size, sizes.hidden_size, sizes.target_vocabulary);
         let width = n + e + n;
-        let mut input = Buffer::scratch(positions.len() * width);
-        for (input, position) in input.chunks_exact_mut(width).zip(positions) {
-            steps.readout_input(position.step, position.row, input);
+        let mut input = Buffer::scratch(rows.len() * width);
+        if sizes.attention.is_exact() {
+            let mut rest = &mut input[..];
+            for &TargetPosition { step, row, .. } in positions {
+                let (own, others) = rest.split_at_mut(decoder.memory.cells(row).len() * width);
+                mixture_inputs(decoder.steps, (step, row), decoder.memory, row, own);
+                rest = others;
+            }
+        } else {
+            for (input, position) in input.chunks_exact_mut(width).zip(positions) {
+                decoder.steps.readout_input(position.step, position.row, input);
+            }
         }
-        apply_output_dropout(positions, &mut input, dropout.mask(DropoutSite::States), n, width);
+        apply_output_dropout(rows, &mut input, dropout.mask(DropoutSite::States), n, width);
         let readout = readout(weights, &input);
         dropped.copy_from_slice(&readout);
-        apply_output_dropout(positions, dropped, dropout.mask(DropoutSite::Readout), e, e);
+        apply_output_dropout(rows, dropped, dropout.mask(DropoutSite::Readout), e, e);
         weights.output.forward(logits, vocabulary, dropped, WriteMode::AddBias(weights.get("output.bias")));
         Self { input, readout }
     }

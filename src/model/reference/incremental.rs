@@ -3,9 +3,10 @@
 use candle_core::{Result, Tensor};
 
 use super::ReferenceModel;
-use super::lexical_bias::{dense_rows, lexical_bias};
+use super::lexical_bias::{bias, dense_rows, lexical_bias};
 use crate::attention::{Memory, StepWeights};
 use crate::kernels::buffer_pool::Buffer;
+use crate::kernels::reference::mixture::log_mixture;
 use crate::model::Dropout;
 use crate::model::view::ModelView;
 use crate::text::PaddedBatch;
@@ -13,6 +14,8 @@ use crate::text::PaddedBatch;
 /// Decoder states of any number of rows over a batch of sources.
 pub struct ReferenceIncrementalDecoder<'a> {
     model: &'a ReferenceModel,
+    /// True under exact hard attention.
+    is_exact: bool,
     /// Memory of every sentence of the batch.
     memory: Memory,
     /// All sources.
@@ -49,6 +52,7 @@ impl ReferenceModel {
         let lexical = view.lexicon.map(dense).transpose()?;
         Ok(ReferenceIncrementalDecoder {
             model: self,
+            is_exact: view.architecture.attention.is_exact(),
             state: self.decoder.initial_state(&memory)?,
             sentences: (0..source.batch()).collect(),
             source: source.clone(),
@@ -118,10 +122,20 @@ impl ReferenceIncrementalDecoder<'_> {
         let decoder = &self.model.decoder;
         let embedded = decoder.embed(&Tensor::new(units, decoder.device())?)?;
         let step = decoder.step(&self.row_memory, &embedded, &self.state, weights)?;
-        let logits = decoder.output.logits(&step.state, &embedded, &step.attention.context, &Dropout::none())?;
-        let logits = match &self.row_lexical {
-            Some(rows) => (logits + lexical_bias(&step.attention.alphas.unsqueeze(1)?, rows)?.squeeze(1)?)?,
-            None => logits,
+        let logits = if self.is_exact {
+            let annotations = self.row_memory.annotations();
+            let logits = decoder.output.logits_by_position(&step.state, &embedded, annotations, &Dropout::none())?;
+            let logits = match &self.row_lexical {
+                Some(rows) => (logits + bias(rows)?)?,
+                None => logits,
+            };
+            log_mixture(&logits, &step.attention.alphas)?
+        } else {
+            let logits = decoder.output.logits(&step.state, &embedded, &step.attention.context, &Dropout::none())?;
+            match &self.row_lexical {
+                Some(rows) => (logits + lexical_bias(&step.attention.alphas.unsqueeze(1)?, rows)?.squeeze(1)?)?,
+                None => logits,
+            }
         };
         self.state = step.state;
         let logits = Buffer::from_slice(&logits.flatten_all()?.to_vec1::<f32>()?);

@@ -11,7 +11,15 @@ use crate::text::PaddedBatch;
 /// # Errors
 /// The shapes do not match.
 pub fn lexical_bias(alphas: &Tensor, rows: &Tensor) -> Result<Tensor> {
-    alphas.contiguous()?.matmul(rows)?.affine(1.0 / f64::from(EPSILON), 1.0)?.log()
+    bias(&alphas.contiguous()?.matmul(rows)?)
+}
+
+/// ln(1 + l / ε) of lexicon rows.
+///
+/// # Errors
+/// The device is out of memory.
+pub fn bias(rows: &Tensor) -> Result<Tensor> {
+    rows.affine(1.0 / f64::from(EPSILON), 1.0)?.log()
 }
 
 /// Dense lexicon rows of a batch's source units, padding included: `[batch, S, V]`.

@@ -17,12 +17,13 @@ use super::view::ModelView;
 use super::{Architecture, BatchLoss, Dropout, DropoutSite, ForcedScores};
 use crate::attention::{Memory, guided_alignment_loss};
 use crate::kernels::reference::cross_entropy::cross_entropy_sums;
+use crate::kernels::reference::mixture::{component_posteriors, log_mixture};
 use crate::parameters::{Gradients, Parameters};
 use crate::text::{BEGIN, Batch, PaddedBatch};
 use decoder::AttentionDecoder;
 use decoder_loop::DecoderStep;
 use encoder::BidirectionalEncoder;
-use lexical_bias::{dense_rows, lexical_bias};
+use lexical_bias::{bias, dense_rows, lexical_bias};
 
 pub use encoder::Annotations;
 pub use incremental::{ReferenceIncrementalDecoder, StepOutput};
@@ -45,6 +46,8 @@ struct TeacherForcing {
     alphas: Tensor,
     /// Reported α, shaped like `alphas`.
     reported: Tensor,
+    /// Posterior distribution over the source units of each target unit under exact hard attention: `[rows, source length]`
+    posteriors: Option<Tensor>,
 }
 
 impl ReferenceModel {
@@ -102,6 +105,7 @@ impl ReferenceModel {
         let chosen = log_probabilities.gather(&forced.targets.unsqueeze(1)?, 1)?.flatten_all()?.to_vec1::<f32>()?;
         let mean = log_probabilities.mean(1)?.to_vec1::<f32>()?;
         let weights = forced.reported.to_vec3::<f32>()?;
+        let posteriors = forced.posteriors.as_ref().map(Tensor::to_vec2::<f32>).transpose()?.unwrap_or_default();
         let rows = |sentence: usize| {
             let row = |step: &Vec<Vec<f32>>| step[sentence][..batch.source.lengths[sentence]].to_vec();
             weights[..batch.target.lengths[sentence]].iter().map(row).collect()
@@ -111,6 +115,13 @@ impl ReferenceModel {
         for (&sentence, (&chosen, &mean)) in forced.sentences.iter().zip(chosen.iter().zip(&mean)) {
             pairs[sentence].log_probabilities.push(f64::from(chosen));
             pairs[sentence].smoothed -= (1.0 - smoothing) * f64::from(chosen) + smoothing * f64::from(mean);
+        }
+        let mut steps = vec![0; pairs.len()];
+        for (&sentence, posterior) in forced.sentences.iter().zip(posteriors) {
+            let weights = &mut pairs[sentence].weights[steps[sentence]];
+            let length = weights.len();
+            weights.copy_from_slice(&posterior[..length]);
+            steps[sentence] += 1;
         }
         Ok(pairs)
     }
@@ -135,21 +146,35 @@ impl ReferenceModel {
         let rows: Vec<u32> = real().map(|(step, row)| (step * size + row) as u32).collect();
         let rows = Tensor::new(rows, device)?;
         let pick = |tensor: Tensor| tensor.index_select(&rows, 0);
-        let mut logits = self.decoder.output.logits(
-            &pick(all(|step| &step.state)?)?,
-            &pick(embedded)?,
-            &pick(all(|step| &step.attention.context)?)?,
-            dropout,
-        )?;
+        let (states, embedded) = (pick(all(|step| &step.state)?)?, pick(embedded)?);
         let alphas = stacked(|step| &step.attention.alphas)?;
-        if let Some(lexicon) = view.lexicon {
-            let bias = lexical_bias(&alphas.transpose(0, 1)?, &dense_rows(lexicon, &batch.source, device)?)?;
-            logits = (logits + pick(bias.transpose(0, 1)?.flatten(0, 1)?)?)?;
-        }
+        let sentences: Vec<usize> = real().map(|(_, row)| row).collect();
+        let targets = Tensor::new(real().map(|(step, row)| target.id(row, step)).collect::<Vec<_>>(), device)?;
+        let lexical = view.lexicon.map(|lexicon| dense_rows(lexicon, &batch.source, device)).transpose()?;
+        let output = &self.decoder.output;
+        let (logits, posteriors) = if view.architecture.attention.is_exact() {
+            let indices = Tensor::new(sentences.iter().map(|&row| row as u32).collect::<Vec<_>>(), device)?;
+            let annotations = memory.annotations().index_select(&indices, 0)?;
+            let mut logits = output.logits_by_position(&states, &embedded, &annotations, dropout)?;
+            if let Some(lexical) = lexical {
+                logits = (logits + bias(&lexical.index_select(&indices, 0)?)?)?;
+            }
+            let alphas = pick(all(|step| &step.attention.alphas)?)?;
+            (log_mixture(&logits, &alphas)?, Some(component_posteriors(&logits, &alphas, &targets)?))
+        } else {
+            let contexts = pick(all(|step| &step.attention.context)?)?;
+            let mut logits = output.logits(&states, &embedded, &contexts, dropout)?;
+            if let Some(lexical) = lexical {
+                let bias = lexical_bias(&alphas.transpose(0, 1)?, &lexical)?;
+                logits = (logits + pick(bias.transpose(0, 1)?.flatten(0, 1)?)?)?;
+            }
+            (logits, None)
+        };
         Ok(TeacherForcing {
             logits,
-            targets: Tensor::new(real().map(|(step, row)| target.id(row, step)).collect::<Vec<_>>(), device)?,
-            sentences: real().map(|(_, row)| row).collect(),
+            targets,
+            sentences,
+            posteriors,
             alphas,
             reported: stacked(|step| &step.attention.reported)?,
         })

@@ -3,6 +3,9 @@
 //! ```text
 //! r_t = tanh(W_r [s_t ; E_y[y_{t-1}] ; c_t] + b_r)            z_t = E_out r_t + b
 //! ```
+//!
+//! Under exact hard attention, the annotation h_j of each position takes the place of c_t, which gives logits z_tj, and
+//! p_t = Σ_j α_tj softmax(z_tj). A lexicon adds the bias of source unit j to z_tj.
 
 use candle_core::{Result, Tensor};
 
@@ -31,5 +34,24 @@ impl OutputLayer {
         let state = dropout.apply(state, DropoutSite::States)?;
         let readout = self.readout.forward(&Tensor::cat(&[&state, embedded, context], 1)?)?.tanh()?;
         self.output.forward(&dropout.apply(&readout, DropoutSite::Readout)?)
+    }
+
+    /// Logits from each annotation, `[rows, S, V]`, given annotations `[rows, S, n]`. All positions of a row share their dropout.
+    pub fn logits_by_position(
+        &self,
+        state: &Tensor,
+        embedded: &Tensor,
+        annotations: &Tensor,
+        dropout: &Dropout,
+    ) -> Result<Tensor> {
+        let (rows, length, _) = annotations.dims3()?;
+        let each = |tensor: &Tensor| tensor.unsqueeze(1)?.broadcast_as((rows, length, tensor.dim(1)?))?.contiguous();
+        let state = dropout.apply(state, DropoutSite::States)?;
+        let input = Tensor::cat(&[&each(&state)?, &each(embedded)?, &annotations.contiguous()?], 2)?;
+        let readout = self.readout.forward(&input.flatten(0, 1)?)?.tanh()?;
+        let kept = Tensor::ones((rows, readout.dim(1)?), readout.dtype(), readout.device())?;
+        let kept = each(&dropout.apply(&kept, DropoutSite::Readout)?)?.flatten(0, 1)?;
+        let logits = self.output.forward(&(readout * kept)?)?;
+        logits.reshape((rows, length, logits.dim(1)?))
     }
 }

@@ -39,6 +39,17 @@ pub enum Preset {
     Large,
 }
 
+/// Treatment of the position in hard attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum HardAttention {
+    /// Sampled in training, else the position of the largest weight.
+    Sampled,
+    /// Marginalized exactly.
+    Exact,
+}
+
 /// Settings of a training. Every field is optional: [`Self::resolve`] chooses unset ones from the data.
 ///
 /// As JSON, the keys are the option names of the command line, and unset fields are absent.
@@ -137,10 +148,22 @@ pub struct TrainConfig {
     #[cfg_attr(feature = "cli", arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Model"))]
     pub attention_temperature: Option<f64>,
 
-    /// Use hard attention: one source token, sampled by weight in training with a straight-through gradient, and otherwise
-    /// the one with the largest weight.
-    #[cfg_attr(feature = "cli", arg(long, help_heading = "Model"))]
-    pub hard_attention: bool,
+    /// Use hard attention: one source token at a time. `sampled`, also without a value, draws it by weight in training with a
+    /// straight-through gradient, and otherwise takes the one with the largest weight. `exact` mixes the predictions from each
+    /// token, at several times the cost of the output layer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "cli",
+        arg(
+            long,
+            value_enum,
+            value_name = "HOW",
+            num_args = 0..=1,
+            default_missing_value = "sampled",
+            help_heading = "Model"
+        )
+    )]
+    pub hard_attention: Option<HardAttention>,
 
     /// Number of encoder layers [default: 1].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,7 +206,7 @@ pub struct TrainConfig {
     /// Number of teachers: further models with other seeds, whose translations of the training sentences the model learns too
     /// (sequence-level knowledge distillation). They are trained first, in the --out directory.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", requires = "out", help_heading = "Training"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Training"))]
     pub teachers: Option<usize>,
 
     /// Weight of the guided alignment loss, which trains attention on the links of the statistical aligner. 0 disables it and

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow};
 
 use super::auto::AutoConfig;
-use super::{GUIDED_ALIGNMENT, Preset, TrainConfig, explain};
+use super::{GUIDED_ALIGNMENT, HardAttention, Preset, TrainConfig, explain};
 use crate::attention::{AttentionConfig, SelectionMode};
 use crate::error::{UsageError, usage};
 use crate::model::{Architecture, DropoutRates, InitialState};
@@ -60,7 +60,7 @@ impl TrainConfig {
             decoder: Some(model.decoder),
             heads: Some(attention.heads),
             attention_temperature: Some(attention.temperature),
-            hard_attention: attention.choice == SelectionMode::Sampled,
+            hard_attention: hard_attention(attention.choice),
             layers: Some(model.layers),
             no_tied_embeddings: !model.tied_output,
             initial_state: Some(model.initial_state),
@@ -206,7 +206,7 @@ impl ResolvedConfig {
             score: given.attention.unwrap_or_default(),
             heads: given.heads.unwrap_or(1),
             temperature: given.attention_temperature.unwrap_or(1.0),
-            choice: if given.hard_attention { SelectionMode::Sampled } else { SelectionMode::Soft },
+            choice: selection_mode(given.hard_attention),
             reported_head: None,
         }
     }
@@ -327,7 +327,7 @@ impl ResolvedConfig {
             decoder: None,
             heads: None,
             attention_temperature: None,
-            hard_attention: false,
+            hard_attention: None,
             layers: None,
             no_tied_embeddings: false,
             initial_state: None,
@@ -344,6 +344,22 @@ impl TrainConfig {
 
     fn retention(&self) -> Option<Retention> {
         self.keep_best.map(Retention::Best).or(self.keep_last.map(Retention::Last))
+    }
+}
+
+fn selection_mode(hard: Option<HardAttention>) -> SelectionMode {
+    match hard {
+        None => SelectionMode::Soft,
+        Some(HardAttention::Sampled) => SelectionMode::Sampled,
+        Some(HardAttention::Exact) => SelectionMode::Exact,
+    }
+}
+
+fn hard_attention(mode: SelectionMode) -> Option<HardAttention> {
+    match mode {
+        SelectionMode::Soft | SelectionMode::Hardest => None,
+        SelectionMode::Sampled => Some(HardAttention::Sampled),
+        SelectionMode::Exact => Some(HardAttention::Exact),
     }
 }
 

@@ -94,28 +94,39 @@ class _TrainingListener(Listener):
         self._epochs: Optional[Any] = None
         self._figure: Optional[Any] = None
         self._done = 0.0
+        # Name of the auxiliary model in training, if any.
+        self._model: Optional[str] = None
 
     def event(self, event: str) -> None:
         content = json.loads(event)
         report = content.get("report", {})
-        if content.get("event") == "step":
+        if content.get("event") == "model":
+            self._begin(content["name"])
+        elif content.get("event") == "step":
             self._step(report)
         elif content.get("event") == "validation":
             self._validated(report)
             if self._callback is not None:
-                self._callback({"step": content["step"], "best": content["best"], **report})
+                model = {} if self._model is None else {"model": self._model}
+                self._callback({**model, "step": content["step"], "best": content["best"], **report})
+
+    def _begin(self, name: Optional[str]) -> None:
+        self._model = name
+        if self._epochs is not None:
+            self._epochs.close()
+            self._epochs, self._done = None, 0.0
 
     def _step(self, report: dict[str, Any]) -> None:
         if not self._progress:
             return
         if self._epochs is None:
-            self._epochs = progress_bar("training", 100, _BAR)
+            self._epochs = progress_bar(self._model or "training", 100, _BAR)
         self._epochs.update(100 * report["done"] - self._done)
         self._done = 100 * report["done"]
         self._epochs.set_postfix_str(f"epoch {report['epoch']}, loss {report['loss']:.2f}")
 
     def _validated(self, report: dict[str, Any]) -> None:
-        if not (self._progress and in_notebook()):
+        if self._model is not None or not (self._progress and in_notebook()):
             return
         from IPython.display import display
 
@@ -171,8 +182,8 @@ def train(
     progress : bool, optional
         Show a bar and, in a notebook, growing curves. By default in notebooks and at interactive prompts.
     callback : callable, optional
-        Called after each validation with a dict of its results, such as ``step``, ``best``, ``loss`` and ``bleu``. An
-        exception in it stops the training, with everything saved.
+        Called after each validation with a dict of its results, such as ``step``, ``best``, ``loss`` and ``bleu``, and
+        ``model`` if an auxiliary model is trained. An exception in it stops the training, with everything saved.
     **options
         Options of ``softalign train``, see `TrainOptions`: among them ``preset``, ``max_minutes``, ``max_epochs`` and
         ``seed``. The data determine those that are not given.

@@ -1,0 +1,134 @@
+//! Output layer under exact hard attention, forward and backward; equations in `reference/output_layer.rs`.
+//!
+//! Each target position has a row of the output layer for each unit of its source.
+
+use std::iter::once;
+
+use super::decoder_loop::{DecoderLoop, DecoderOutput};
+use super::lexical_bias::LexicalBias;
+use super::shard::{Shard, TargetPosition};
+use super::weights::PackedModel;
+use crate::attention::cpu::RaggedMemory;
+use crate::kernels::buffer_pool::Buffer;
+use crate::kernels::cpu::cross_entropy::Objective;
+use crate::kernels::cpu::mixture::{mixture_forward, mixture_forward_backward, mixture_losses};
+
+/// Returns each position once per unit of its source.
+pub fn mixture_rows(shard: &Shard, positions: &[TargetPosition]) -> Vec<TargetPosition> {
+    positions.iter().flat_map(|position| (0..shard.source.length(position.row)).map(|_| *position)).collect()
+}
+
+/// Writes [s ; E_y ; h_j] for each annotation h_j of a sentence, from one step and row of the decoder: `[length, n + e + n]`.
+pub fn mixture_inputs(
+    steps: &DecoderLoop,
+    (step, row): (usize, usize),
+    memory: &RaggedMemory,
+    sentence: usize,
+    inputs: &mut [f32],
+) {
+    let cells = memory.cells(sentence);
+    let width = inputs.len() / cells.len();
+    for (cell, input) in cells.zip(inputs.chunks_exact_mut(width)) {
+        let annotation = memory.annotation(cell);
+        steps.readout_input(step, row, input);
+        input[width - annotation.len()..].copy_from_slice(annotation);
+    }
+}
+
+/// Adds to the logits of each source unit, `[length, V]`, the bias of its lexicon row.
+fn add_lexical_bias(lexical: &mut Option<LexicalBias>, logits: &mut [f32], sources: impl Iterator<Item = u32>) {
+    let Some(lexical) = lexical else { return };
+    let sources: Vec<u32> = sources.collect();
+    for (logits, &source) in logits.chunks_exact_mut(logits.len() / sources.len()).zip(&sources) {
+        lexical.forward(logits, &[1.0], once(source));
+    }
+}
+
+/// Mixtures at some positions of a shard.
+pub struct MixtureOutput<'a> {
+    weights: &'a PackedModel<'a>,
+    shard: &'a Shard<'a>,
+    decoder: DecoderOutput<'a>,
+    lexical: Option<LexicalBias<'a>>,
+    /// α of the current position.
+    alphas: Vec<f32>,
+    /// Probabilities of the current position: `[V]`
+    mixture: Buffer,
+}
+
+impl<'a> MixtureOutput<'a> {
+    /// Creates the working memory.
+    pub fn new(weights: &'a PackedModel<'a>, shard: &'a Shard<'a>, decoder: DecoderOutput<'a>) -> Self {
+        let mixture = Buffer::scratch(weights.architecture.target_vocabulary);
+        Self { weights, shard, decoder, lexical: weights.lexicon.map(LexicalBias::new), alphas: Vec::new(), mixture }
+    }
+
+    /// Prepares a position; returns its logits, `[length, V]`, with the lexical bias, and the logits of the others.
+    fn load<'l>(&mut self, position: TargetPosition, logits: &'l mut [f32]) -> (&'l mut [f32], &'l mut [f32]) {
+        let length = self.shard.source.length(position.row);
+        let (own, rest) = logits.split_at_mut(length * self.weights.architecture.target_vocabulary);
+        add_lexical_bias(&mut self.lexical, own, self.shard.source_of(position.row));
+        self.alphas.resize(length, 0.0);
+        self.decoder.tape.mean_alphas(position.step, position.row, &mut self.alphas);
+        (own, rest)
+    }
+
+    /// Returns the smoothed loss and the negative log-likelihood, summed over the positions. Replaces the logits,
+    /// `[rows, V]`, by the derivatives, and writes those with respect to α, `[positions, longest source]`.
+    pub fn forward_backward(
+        &mut self,
+        positions: &[TargetPosition],
+        targets: &[u32],
+        mut logits: &mut [f32],
+        objective: Objective,
+        d_alphas: &mut [f32],
+    ) -> (f64, f64) {
+        let (mut smoothed, mut likelihood) = (0.0, 0.0);
+        let rows = d_alphas.chunks_exact_mut(self.shard.source.steps());
+        for ((&position, &target), d_alphas) in positions.iter().zip(targets).zip(rows) {
+            let (own, rest) = self.load(position, logits);
+            let into = [&mut *self.mixture, &mut d_alphas[..self.alphas.len()]];
+            let losses = mixture_forward_backward(own, &self.alphas, target, objective, into);
+            smoothed += losses.0;
+            likelihood -= losses.1;
+            logits = rest;
+        }
+        (smoothed, likelihood)
+    }
+
+    /// Returns the smoothed loss and the target's log-probability at each position, with the posterior distribution of the
+    /// attended unit given the target.
+    pub fn score(
+        &mut self,
+        positions: &[TargetPosition],
+        targets: &[u32],
+        mut logits: &mut [f32],
+        smoothing: f32,
+    ) -> Vec<((f64, f64), Vec<f32>)> {
+        let mut scores = Vec::with_capacity(positions.len());
+        for (&position, &target) in positions.iter().zip(targets) {
+            let (own, rest) = self.load(position, logits);
+            mixture_forward(own, &self.alphas, &mut self.mixture);
+            let joint = own.chunks_exact(self.mixture.len()).zip(&self.alphas);
+            let joint: Vec<f32> = joint.map(|(probabilities, alpha)| alpha * probabilities[target as usize]).collect();
+            let sum: f32 = joint.iter().sum();
+            let posterior = if sum > 0.0 { joint.iter().map(|p| p / sum).collect() } else { self.alphas.clone() };
+            scores.push((mixture_losses(&self.mixture, target, smoothing), posterior));
+            logits = rest;
+        }
+        scores
+    }
+}
+
+/// Replaces logits `[length, V]` by the log-probabilities of their mixture by α, `[V]`, with the lexical bias of the sources.
+pub fn log_mixture(
+    lexical: &mut Option<LexicalBias>,
+    logits: &mut [f32],
+    alphas: &[f32],
+    sources: impl Iterator<Item = u32>,
+    into: &mut [f32],
+) {
+    add_lexical_bias(lexical, logits, sources);
+    mixture_forward(logits, alphas, into);
+    into.iter_mut().for_each(|p| *p = p.ln());
+}
