@@ -31,7 +31,7 @@ const MAX_BACK_TRANSLATIONS: f64 = 10.0;
 /// Share of the time limit for the model itself, relative to an auxiliary model's.
 const LAST_SHARE: f64 = 2.0;
 
-/// What resuming needs to know.
+/// State from which an interrupted training resumes.
 #[derive(Serialize, Deserialize)]
 struct Plan {
     config: TrainConfig,
@@ -44,7 +44,7 @@ struct Plan {
 }
 
 /// Sentences that the auxiliary models are trained on or translate.
-struct Sentences {
+struct AuxiliaryText {
     split: SplitPairs,
     /// Weight of each training pair.
     weights: Vec<f64>,
@@ -58,7 +58,7 @@ pub(super) struct AuxiliaryTraining<'a> {
     model_dir: ModelDir,
     lock: Lock,
     plan: Plan,
-    sentences: Sentences,
+    sentences: AuxiliaryText,
     /// Start of this run, less the time of earlier ones.
     began: Instant,
     device: &'a Device,
@@ -143,7 +143,7 @@ impl<'a> AuxiliaryTraining<'a> {
         let locked = || lock_for_new(&model_dir, false, observer);
         // A new directory is created only once the sentences are read.
         let lock = out.is_dir().then(locked).transpose()?;
-        let sentences = Sentences::read(&spec, &config, observer)?;
+        let sentences = AuxiliaryText::read(&spec, &config, observer)?;
         model_dir.make()?;
         let lock = lock.map_or_else(locked, Ok)?;
         let (command_line, options) = spec.invocation.clone();
@@ -158,7 +158,7 @@ impl<'a> AuxiliaryTraining<'a> {
         Ok(Self { spec, model_dir, lock, plan, sentences, began, device, observer })
     }
 
-    /// Resumes the training in `out`. Only the limits of `config` apply, to the last training.
+    /// Resumes the training in `out`. Only the limits of `config` apply, to the trainings that have not begun.
     ///
     /// # Errors
     /// The plan is damaged, or the pairs or monolingual sentences differ.
@@ -186,7 +186,7 @@ impl<'a> AuxiliaryTraining<'a> {
             invocation: (command_line, given),
             replace: false,
         };
-        let sentences = Sentences::read(&spec, &spec.warm_start(out, device)?.1, &Silent)?;
+        let sentences = AuxiliaryText::read(&spec, &spec.warm_start(out, device)?.1, &Silent)?;
         ensure!(
             sentences.summary(&spec.sources).fingerprint == plan.data.fingerprint,
             "{}: not the sentences that training in {} began with; --resume needs the same, in the same order",
@@ -209,8 +209,8 @@ impl<'a> AuxiliaryTraining<'a> {
         let names = back_translates.then(|| "reverse".to_owned()).into_iter();
         for (number, name) in (1..).zip(names.chain(teachers.map(|index| format!("teacher-{index}")))) {
             let model = match number {
-                1 if back_translates => self.reverse_model(name)?,
-                _ => self.teacher(name, number, &corpora)?,
+                1 if back_translates => self.reverse_model(name),
+                _ => self.teacher(name, number, &corpora),
             };
             let corpus = model.corpus.clone();
             if !model.texts.exist(&self.model_dir, &corpus.name) {
@@ -262,7 +262,7 @@ impl<'a> AuxiliaryTraining<'a> {
     }
 
     /// Returns the model from target to source, which back-translates the monolingual sentences.
-    fn reverse_model(&self, name: String) -> Result<AuxiliaryModel> {
+    fn reverse_model(&self, name: String) -> AuxiliaryModel {
         let reversed =
             |pairs: &[Pair]| -> Vec<Pair> { pairs.iter().map(|pair| Pair::new(&pair.target, &pair.source)).collect() };
         let config = self.auxiliary_config(0);
@@ -270,8 +270,8 @@ impl<'a> AuxiliaryTraining<'a> {
         let [training, validation] =
             [&self.sentences.split.training, &self.sentences.split.validation].map(|pairs| reversed(pairs));
         let weight = MAX_BACK_TRANSLATIONS * training.len() as f64 / self.sentences.monolingual.len() as f64;
-        Ok(AuxiliaryModel {
-            spec: TrainingSpec { init_from: None, ..self.auxiliary_spec(config, &training, &validation)? },
+        AuxiliaryModel {
+            spec: TrainingSpec { init_from: None, ..self.auxiliary_spec(config, &training, &validation) },
             corpus: SyntheticCorpus {
                 name: "back-translations".to_owned(),
                 source: CorpusSource { weight: weight.min(1.0), tag: Some(BACK_TRANSLATED.to_owned()) },
@@ -283,19 +283,18 @@ impl<'a> AuxiliaryTraining<'a> {
                 progress: "back-translating",
             },
             name,
-        })
+        }
     }
 
-    /// Returns a teacher, which translates the sources of the training pairs. It learns the corpora made before it too,
-    /// except for other teachers' translations.
-    fn teacher(&self, name: String, number: usize, corpora: &[SyntheticFiles]) -> Result<AuxiliaryModel> {
+    /// Returns a teacher, which translates the sources of the training pairs. It learns the back-translations too.
+    fn teacher(&self, name: String, number: usize, corpora: &[SyntheticFiles]) -> AuxiliaryModel {
         let SplitPairs { training, validation, .. } = &self.sentences.split;
-        let mut spec = self.auxiliary_spec(self.auxiliary_config(number as u64), training, validation)?;
-        let is_given = |part: &&SyntheticFiles| part.corpus.source.tag.is_some();
-        spec.sources.synthetic = corpora.iter().filter(is_given).cloned().collect();
+        let mut spec = self.auxiliary_spec(self.auxiliary_config(number as u64), training, validation);
+        let is_tagged = |part: &&SyntheticFiles| part.corpus.source.tag.is_some();
+        spec.sources.synthetic = corpora.iter().filter(is_tagged).cloned().collect();
         let mut seen = HashSet::new();
         let sources = training.iter().map(|pair| &pair.source).filter(|source| seen.insert(*source));
-        Ok(AuxiliaryModel {
+        AuxiliaryModel {
             spec,
             corpus: SyntheticCorpus { name: name.clone(), source: CorpusSource { weight: 1.0, tag: None } },
             texts: SyntheticTexts {
@@ -305,7 +304,7 @@ impl<'a> AuxiliaryTraining<'a> {
                 progress: "translating with the teacher",
             },
             name,
-        })
+        }
     }
 
     /// Returns the settings of an auxiliary model, with the seed moved on.
@@ -327,7 +326,7 @@ impl<'a> AuxiliaryTraining<'a> {
     }
 
     /// Returns the training of an auxiliary model on pairs in memory.
-    fn auxiliary_spec(&self, config: TrainConfig, training: &[Pair], validation: &[Pair]) -> Result<TrainingSpec> {
+    fn auxiliary_spec(&self, config: TrainConfig, training: &[Pair], validation: &[Pair]) -> TrainingSpec {
         let layout = self.spec.sources.layout();
         let mut by_weight: BTreeMap<u64, Vec<Pair>> = BTreeMap::new();
         for (pair, weight) in training.iter().zip(&self.sentences.weights) {
@@ -335,17 +334,17 @@ impl<'a> AuxiliaryTraining<'a> {
         }
         let validation = (!self.sentences.split.validated_on_training).then_some(validation);
         let parts = by_weight.into_iter().map(|(weight, pairs)| (f64::from_bits(weight), pairs));
-        Ok(TrainingSpec {
+        TrainingSpec {
             config,
             sources: TrainingSources::weighted_in_memory(parts, validation, layout),
             init_from: self.spec.init_from.clone(),
             invocation: Default::default(),
             replace: false,
-        })
+        }
     }
 }
 
-impl Sentences {
+impl AuxiliaryText {
     /// Reads the pairs, and the monolingual sentences that are not blank, repeated or targets of pairs.
     fn read(spec: &TrainingSpec, config: &TrainConfig, observer: &dyn Observer) -> Result<Self> {
         let normalization = config.normalization();

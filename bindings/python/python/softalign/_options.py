@@ -67,9 +67,10 @@ class TrainOptions(TypedDict, total=False):
     attention_temperature: float
     """Softmax temperature of attention: below 1 sharper, above 1 flatter [default: 1]"""
 
-    hard_attention: bool
-    """Use hard attention: one source token, sampled by weight in training with a straight-through gradient, and
-    otherwise the one with the largest weight."""
+    hard_attention: Literal["sampled", "exact"]
+    """Use hard attention: one source token at a time. `sampled`, also without a value, draws it by weight in training
+    with a straight-through gradient, and otherwise takes the one with the largest weight. `exact` mixes the predictions
+    from each token, at several times the cost of the output layer."""
 
     layers: int
     """Number of encoder layers [default: 1]"""
@@ -96,6 +97,10 @@ class TrainOptions(TypedDict, total=False):
     """Share of pairs in which the beginning of the stem becomes that of another word, chosen anew in each epoch, so
     that forms of unknown words are learned; needs characters on both sides [default: 0.5 for words with features, else
     0]"""
+
+    teachers: int
+    """Number of teachers: further models with other seeds, whose translations of the training sentences the model
+    learns too (sequence-level knowledge distillation). They are trained first, in the --out directory."""
 
     guided_alignment: float
     """Weight of the guided alignment loss, which trains attention on the links of the statistical aligner. 0 disables
