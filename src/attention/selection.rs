@@ -19,7 +19,7 @@ pub enum SelectionMode {
     /// the largest weight at inference.
     Sampled,
     /// Hard attention with the position marginalized: each position predicts the target unit from its own annotation, and α
-    /// mixes the predictions (Shankar, Garg & Sarawagi 2018, section 3). The state goes on from the soft context.
+    /// mixes the predictions (Shankar, Garg & Sarawagi 2018, section 3). The soft context updates the state.
     Exact,
 }
 
