@@ -26,6 +26,9 @@ pub struct StepReport {
     pub tokens_per_second: f64,
     /// Seconds spent preparing, training and validating, over all runs.
     pub seconds: f64,
+    /// Estimate of the seconds left at the speed of this run, unless patience ends it earlier.
+    #[serde(skip)]
+    pub seconds_left: f64,
 }
 
 /// Why training ended.

@@ -32,6 +32,8 @@ pub struct TrainingLoop<'a> {
     seconds_before: f64,
     consecutive_skips: u64,
     last_save: Instant,
+    /// Start of this run's loop, without the preparation, and the number of steps before it.
+    loop_began: (Instant, u64),
 }
 
 /// Parts of a training loop.
@@ -69,6 +71,7 @@ impl<'a> TrainingLoop<'a> {
         let TrainerParts { model, optimizer, progress, settings, examples, validation, began } = parts;
         Ok(Self {
             seconds_before: progress.seconds,
+            loop_began: (Instant::now(), progress.step),
             gradients: Gradients::zeros(model.parameters())?,
             model,
             optimizer,
@@ -155,6 +158,16 @@ impl<'a> TrainingLoop<'a> {
         (epochs / self.settings.max_epochs as f64).max(self.share_of_time())
     }
 
+    /// Estimates the seconds left, given the batches of the current epoch.
+    fn seconds_left(&self, batches: usize) -> f64 {
+        let (began, steps_before) = self.loop_began;
+        let pace = began.elapsed().as_secs_f64() / (self.progress.step - steps_before) as f64;
+        let epochs = (self.settings.max_epochs - self.progress.epoch) as f64;
+        let by_epochs = pace * (epochs * batches as f64 - self.progress.position as f64);
+        let by_time = self.settings.max_minutes.map_or(f64::INFINITY, |minutes| 60.0 * minutes - self.seconds());
+        by_epochs.min(by_time).max(0.0)
+    }
+
     fn share_of_time(&self) -> f64 {
         self.settings.max_minutes.map_or(0.0, |minutes| self.seconds() / (60.0 * minutes))
     }
@@ -196,6 +209,7 @@ impl<'a> TrainingLoop<'a> {
             learning_rate,
             tokens_per_second: totals.units as f64 / totals.time.as_secs_f64(),
             seconds: self.progress.seconds,
+            seconds_left: self.seconds_left(batches),
         }))
     }
 

@@ -75,12 +75,10 @@ impl<'a> TrainingDisplay<'a> {
 
     fn step(&self, report: &StepReport) {
         self.bar.inc(1);
-        // Assumes constant speed.
-        let left = report.seconds * (1.0 / report.done - 1.0);
         // A narrow terminal cuts off the end.
         let figures = format!(
             "{} left  loss {}  {:.0} tokens/s  step {}",
-            clock(Duration::try_from_secs_f64(left).unwrap_or_default()),
+            clock(Duration::try_from_secs_f64(report.seconds_left).unwrap_or_default()),
             readable(report.loss, 3),
             report.tokens_per_second,
             report.step,
