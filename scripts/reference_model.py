@@ -7,8 +7,9 @@ For each variant of the model (see VARIANTS) this writes two files to tests/refe
     gradient/<name>    gradients of the loss at these parameters, before clipping
     logits             [target positions without padding, target vocabulary], sentence by sentence;
                        under exact hard attention log-probabilities
-    attention          [batch, target positions, source positions], zero on padding; mean over heads,
-                       or under exact hard attention posterior probabilities given the targets
+    attention          [batch, target positions, source positions], zero on padding; mean over heads
+    posteriors         [batch, target positions, source positions], zero on padding: probabilities of
+                       the source positions given the targets, unless attention is fixed
     annotations        [batch, source positions, hidden], zero on padding
 <variant>.json:
     architecture               sizes and attention, as in config.json
@@ -107,6 +108,10 @@ class Config:
     attention: Settings = Settings()
     label_smoothing: float = 0.1
     seed: int = 0
+
+    def is_fixed(self):
+        """Returns true if the weights do not depend on the query."""
+        return self.attention.score in ("mean", "last")
 
     def architecture(self):
         """Returns sizes and attention as in config.json, which omits the defaults of the paper."""
@@ -238,6 +243,10 @@ class Attention(nn.Module):
         pooled = [torch.einsum("bs,bsn->bn", *head) for head in zip(weights, values)]
         return self.output(torch.cat(pooled, dim=1)), torch.stack(weights).mean(dim=0)
 
+    def contexts_of_units(self, annotations):
+        """Returns the context of each position if it has all the weight."""
+        return self.output(self.value(annotations))
+
 
 def projection(inputs, outputs, learned):
     return nn.Linear(inputs, outputs, bias=False) if learned else nn.Identity()
@@ -345,7 +354,7 @@ class Translator(nn.Module):
         return annotations, torch.tanh(self.decoder.initial(summary))
 
     def step(self, previous, state, annotations, mask):
-        """Returns logits, next state and attention weights of one target position."""
+        """Returns next state, logits from it given a context, context and weights of one position."""
         embedded = self.target_embedding(previous)
         if self.config.decoder == "conditional":
             intermediate = self.decoder.cell(embedded, state)
@@ -354,30 +363,34 @@ class Translator(nn.Module):
         else:
             context, weights = self.attention(state, annotations, mask)
             state = self.decoder.cell(torch.cat([embedded, context], dim=1), state)
-        if self.config.attention.choice == "exact":
-            # [batch, source positions, vocabulary]: one prediction from each annotation
-            length = annotations.shape[1]
-            given = torch.cat([state, embedded], dim=1).unsqueeze(1).expand(-1, length, -1)
-            readout = torch.tanh(self.readout(torch.cat([given, annotations], dim=2)))
-        else:
-            readout = torch.tanh(self.readout(torch.cat([state, embedded, context], dim=1)))
-        return self.output(readout), state, weights
+        given = torch.cat([state, embedded], dim=1)
+
+        def logits(context):
+            expanded = given.view(len(given), *[1] * (context.dim() - 2), -1)
+            expanded = expanded.expand(*context.shape[:-1], -1)
+            return self.output(torch.tanh(self.readout(torch.cat([expanded, context], dim=-1))))
+
+        return state, logits, context, weights
 
     def forward(self, batch):
-        """Returns logits, [batch, target positions, vocabulary], attention and annotations."""
+        """Returns logits, [batch, target positions, vocabulary], attention, posteriors and annotations."""
         annotations, state = self.encode(batch.sources, batch.lengths)
-        logits, attention = [], []
+        logits, attention, posteriors = [], [], []
         for previous, target in zip(batch.inputs.unbind(dim=1), batch.targets.unbind(dim=1)):
-            scores, state, weights = self.step(previous, state, annotations, batch.source_mask)
+            state, given, context, weights = self.step(previous, state, annotations, batch.source_mask)
+            scores = given(context)
+            if not self.config.is_fixed():
+                by_unit = given(self.attention.contexts_of_units(annotations))
+                mixture, posterior = self.marginalize(by_unit, weights, batch.sources, target)
+                posteriors.append(posterior)
             if self.config.attention.choice == "exact":
-                scores, weights = self.marginalize(scores, weights, batch.sources, target)
+                scores = mixture
             elif self.config.lexicon:
                 mixed = torch.einsum("bs,bsv->bv", weights, lexicon_rows(batch.sources, self.config))
                 scores = scores + torch.log1p(mixed / LEXICON_EPSILON)
             logits.append(scores)
             attention.append(weights)
-        return torch.stack(logits, dim=1), torch.stack(attention, dim=1), annotations
-
+        return *[torch.stack(steps, dim=1) for steps in (logits, attention, posteriors or attention)], annotations
 
     def marginalize(self, scores, weights, sources, target):
         """Returns the log-probabilities of a mixture, [batch, vocabulary], and posterior weights."""
@@ -453,7 +466,7 @@ def train(model, batch):
     losses = []
     for _ in range(STEPS):
         optimizer.zero_grad()
-        logits, _, _ = model(batch)
+        logits, *_ = model(batch)
         loss = loss_of(model, logits[batch.target_mask], batch)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), MAX_GRADIENT_NORM)
@@ -472,7 +485,7 @@ def make_reference(config):
     initialize(model)
     batch = Batch(SOURCES, TARGETS)
 
-    logits, attention, annotations = model(batch)
+    logits, attention, posteriors, annotations = model(batch)
     without_padding = logits[batch.target_mask]
     loss = loss_of(model, without_padding, batch)
     loss.backward()
@@ -485,6 +498,8 @@ def make_reference(config):
         "attention": (attention * batch.target_mask.unsqueeze(2)).detach(),
         "annotations": annotations.detach(),
     }
+    if not config.is_fixed():
+        arrays["posteriors"] = (posteriors * batch.target_mask.unsqueeze(2)).detach()
     values = {
         "architecture": config.architecture(),
         **({"lexicon": triples()} if config.lexicon else {}),

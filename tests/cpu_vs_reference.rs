@@ -5,7 +5,9 @@ use std::path::Path;
 use candle_core::Device;
 use softalign::attention::AttentionConfig;
 use softalign::checkpoint::ModelDir;
-use softalign::model::{Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
+use softalign::model::{
+    Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, ForcedScores, InitialState, RnnSearch,
+};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::SeededRng;
 use softalign::search::{BeamSearch, DecodingConstraints, EnsembleScorer, SearchInput, Source, search, search_all};
@@ -103,4 +105,36 @@ fn backends_translate_1000_sentences_alike() {
             assert!(fused[0].units == reference[0].units || tie, "{:?} {:?}", fused[0], reference[0]);
         }
     }
+}
+
+#[test]
+fn backends_agree_on_posterior_attention_of_the_shipped_model() {
+    let dir = ModelDir::new(&Path::new(env!("CARGO_MANIFEST_DIR")).join("checkpoints"));
+    let (checkpoint, parameters) = dir.load_model(&Device::Cpu).unwrap();
+    let architecture = checkpoint.config.architecture.clone();
+    // Not all units are candidates, and the lexicon has units that are none.
+    assert!(architecture.target_vocabulary > 1000 && architecture.lexicon);
+    let lexicon = dir.load_lexicon(&checkpoint).unwrap();
+    let model = RnnSearch::new(architecture, parameters).unwrap().with_lexicon(lexicon);
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/challenge.tsv")).unwrap();
+    let example = |line: &str| {
+        let (source, target) = line.split_once('\t').unwrap();
+        Example::new(checkpoint.source.encode(source).unwrap(), checkpoint.target.encode(target).unwrap())
+    };
+    let examples: Vec<Example> = text.lines().take(40).map(example).chain([Example::new(vec![], vec![])]).collect();
+    let batch = Batch::new(&examples, &Vec::from_iter(0..examples.len()));
+    let (fused, reference) = (model.align(&batch).unwrap(), model.reference_align(&batch).unwrap());
+    for (index, (fused, reference)) in fused.iter().zip(&reference).enumerate() {
+        assert_eq!(fused.posteriors.len(), examples[index].target.len() + 1);
+        let differ = fused.posteriors.iter().flatten().zip(reference.posteriors.iter().flatten());
+        let largest = differ.map(|(one, other)| (one - other).abs()).fold(0.0, f32::max);
+        assert!(largest < 1e-3, "pair {index}: {largest}");
+        let alone = model.align(&Batch::new(&examples, &[index])).unwrap().remove(0);
+        assert_eq!(alone.posteriors, fused.posteriors, "other pairs of the batch change nothing");
+    }
+    let differ = |pair: &ForcedScores| {
+        let cells = pair.posteriors.iter().flatten().zip(pair.weights.iter().flatten());
+        cells.map(|(posterior, weight)| (posterior - weight).abs()).fold(0.0, f32::max)
+    };
+    assert!(fused.iter().map(differ).fold(0.0, f32::max) > 0.2, "posteriors are the weights");
 }

@@ -137,13 +137,17 @@ fn annotations_and_attention_match_pytorch() {
         let ours = annotations.values.broadcast_mul(&annotations.mask.unsqueeze(2).unwrap()).unwrap();
         assert!(difference(&flat(&ours), &flat(&reference.tensors["annotations"])) < 1e-5, "{variant}");
 
-        let theirs = reference.tensors["attention"].to_vec3::<f32>().unwrap();
-        for force in [RnnSearch::force_decode, RnnSearch::reference_force_decode] {
-            for (sentence, pair) in force(&model, &reference.batch, 0.1).unwrap().into_iter().enumerate() {
+        let of = |name: &str| reference.tensors.get(name).map(|tensor| tensor.to_vec3::<f32>().unwrap());
+        let (attention, posteriors) = (of("attention").unwrap(), of("posteriors"));
+        for align in [RnnSearch::align, RnnSearch::reference_align] {
+            for (sentence, pair) in align(&model, &reference.batch).unwrap().into_iter().enumerate() {
                 let log_probability = reference.values.log_probabilities[sentence];
                 assert!((pair.log_probability() - log_probability).abs() < 1e-4, "{variant}");
                 assert_eq!(pair.weights.len(), reference.batch.target.lengths[sentence]);
-                for (row, theirs) in pair.weights.iter().zip(&theirs[sentence]) {
+                assert_eq!(pair.posteriors.len(), posteriors.as_ref().map_or(0, |_| pair.weights.len()), "{variant}");
+                let theirs = attention[sentence].iter().zip(&pair.weights);
+                let posteriors = posteriors.iter().flat_map(|all| all[sentence].iter().zip(&pair.posteriors));
+                for (theirs, row) in theirs.chain(posteriors) {
                     assert!(difference(row, &theirs[..row.len()]) < 1e-5, "{variant}");
                     assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
                 }

@@ -148,6 +148,11 @@ impl AttentionConfig {
         self.choice.is_hard()
     }
 
+    /// Returns true if posterior attention is defined and of interest: the weights are all of α, and depend on the query.
+    pub fn has_posteriors(&self) -> bool {
+        !self.is_hard() && !self.is_fixed() && self.reported_head.is_none()
+    }
+
     /// Returns true if the position is marginalized.
     pub fn is_exact(&self) -> bool {
         self.choice == SelectionMode::Exact

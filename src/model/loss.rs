@@ -14,6 +14,7 @@ pub struct BatchLoss {
 }
 
 /// Scores of one pair by forced decoding.
+#[derive(Default)]
 pub struct ForcedScores {
     /// log p(y_t | y_<t, source) of each target unit, `</s>` last.
     pub log_probabilities: Vec<f64>,
@@ -21,16 +22,24 @@ pub struct ForcedScores {
     pub smoothed: f64,
     /// Reported α: one row per target unit, `</s>` last, with one weight per source unit, `</s>` last.
     pub weights: Vec<Vec<f32>>,
+    /// Distribution over the source units of each target unit, once that is known, in the shape of `weights`: always under exact
+    /// hard attention, otherwise only if it was asked for. Empty where it is undefined.
+    pub posteriors: Vec<Vec<f32>>,
 }
 
 impl ForcedScores {
+    /// Rows of the alignment that training shows: posteriors under exact hard attention, otherwise α.
+    pub fn alignment(&self) -> &[Vec<f32>] {
+        if self.posteriors.is_empty() { &self.weights } else { &self.posteriors }
+    }
+
     /// log p(target | source), `</s>` included.
     pub fn log_probability(&self) -> f64 {
         self.log_probabilities.iter().sum()
     }
 
-    /// Scores of an ensemble: at each step the mean of the models' probabilities and attention; the mean of their
-    /// smoothed losses.
+    /// Scores of an ensemble: at each step the mean of the models' probabilities, attention and posteriors, if all have
+    /// them; the mean of their smoothed losses.
     pub fn ensemble_mean(pairs: &[Self]) -> Self {
         let count = pairs.len() as f64;
         let steps = pairs.first().map_or(0, |pair| pair.log_probabilities.len());
@@ -39,15 +48,21 @@ impl ForcedScores {
             let largest = logs().fold(f64::NEG_INFINITY, f64::max);
             largest + (logs().map(|log| (log - largest).exp()).sum::<f64>() / count).ln()
         };
-        let row = |step: usize| {
-            let cells = pairs[0].weights[step].len();
-            let mean = |cell| pairs.iter().map(|pair| pair.weights[step][cell]).sum::<f32>() / count as f32;
-            (0..cells).map(mean).collect()
+        let mean_rows = |of: fn(&Self) -> &[Vec<f32>]| {
+            if pairs.iter().any(|pair| of(pair).is_empty()) {
+                return Vec::new();
+            }
+            let row = |step: usize| {
+                let mean = |cell| pairs.iter().map(|pair| of(pair)[step][cell]).sum::<f32>() / count as f32;
+                (0..of(&pairs[0])[step].len()).map(mean).collect()
+            };
+            (0..steps).map(row).collect()
         };
         Self {
             log_probabilities: (0..steps).map(log_mean).collect(),
             smoothed: pairs.iter().map(|pair| pair.smoothed).sum::<f64>() / count,
-            weights: (0..steps).map(row).collect(),
+            weights: mean_rows(|pair| &pair.weights),
+            posteriors: mean_rows(|pair| &pair.posteriors),
         }
     }
 }
@@ -71,6 +86,7 @@ mod tests {
             log_probabilities: probabilities.map(f64::ln).to_vec(),
             smoothed: 1.0,
             weights: weights.map(|row| row.to_vec()).to_vec(),
+            posteriors: Vec::new(),
         };
         let pairs = [pair([0.5, 0.1], [[1.0, 0.0], [0.5, 0.5]]), pair([0.25, 0.9], [[0.0, 1.0], [0.0, 1.0]])];
         let mean = ForcedScores::ensemble_mean(&pairs);

@@ -7,6 +7,7 @@
 //! The model maps ids to ids; attention is a layer from [`crate::attention`].
 
 mod architecture;
+mod candidates;
 #[doc(hidden)]
 pub mod cpu;
 mod dropout;

@@ -133,7 +133,7 @@ impl RnnSearch {
     /// The device is out of memory.
     pub fn force_decode(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedScores>> {
         match self.backend {
-            Backend::Cpu => cpu::force_decode(self.view(), batch, smoothing),
+            Backend::Cpu => cpu::force_decode(self.view(), batch, smoothing, false),
             Backend::Reference => self.reference_force_decode(batch, smoothing),
         }
     }
@@ -143,6 +143,26 @@ impl RnnSearch {
     /// # Errors
     /// The device is out of memory.
     pub fn reference_force_decode(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedScores>> {
-        self.reference.force_decode(self.view(), batch, smoothing)
+        self.reference.force_decode(self.view(), batch, smoothing, false)
+    }
+
+    /// Scores each pair of a batch by forced decoding, with the posterior distributions of the attended source units unless
+    /// attention is hard, fixed or one head's.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn align(&self, batch: &Batch) -> Result<Vec<ForcedScores>> {
+        match self.backend {
+            Backend::Cpu => cpu::force_decode(self.view(), batch, 0.0, true),
+            Backend::Reference => self.reference_align(batch),
+        }
+    }
+
+    /// [`Self::align`] by the reference backend, whatever the model's own: the oracle in tests.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn reference_align(&self, batch: &Batch) -> Result<Vec<ForcedScores>> {
+        self.reference.force_decode(self.view(), batch, 0.0, true)
     }
 }

@@ -115,8 +115,8 @@ impl ValidationSet<'_> {
                 source: pair.source.clone(),
                 reference: pair.target.clone(),
                 translation,
-                attention: self.word_alignment(pair, example, &self.unit_alignment(example, &forced.weights))?,
-                score: forced.log_probability() / forced.weights.len() as f64,
+                attention: self.word_alignment(pair, example, &self.unit_alignment(example, forced.alignment()))?,
+                score: forced.log_probability() / forced.log_probabilities.len() as f64,
             })
         };
         samples.map(sample).collect()
@@ -142,9 +142,9 @@ impl ValidationSet<'_> {
                     smoothed: pair.smoothed,
                     negative_log_likelihood: -pair.log_probability(),
                     guidance: 0.0,
-                    units: pair.weights.len(),
+                    units: pair.log_probabilities.len(),
                 };
-                attention.add(&self.unit_alignment(&examples[index], &pair.weights));
+                attention.add(&self.unit_alignment(&examples[index], pair.alignment()));
             }
         }
         let settings = &model.architecture().attention;

@@ -75,6 +75,22 @@ impl<'a> PackedAttention<'a> {
         RaggedMemory { keys, values, annotations, starts: starts.to_vec(), longest }
     }
 
+    /// Context of each unit of a sentence if it has all the weight: `[units, n]`.
+    pub fn contexts_of_units(&self, memory: &RaggedMemory, sentence: usize) -> Buffer {
+        let n = self.layout.hidden;
+        let cells = memory.cells(sentence);
+        let values = memory.values.as_ref().unwrap_or(&memory.annotations);
+        let values = &values[cells.start * n..cells.end * n];
+        match &self.output {
+            Some(weight) => {
+                let mut contexts = Buffer::scratch(values.len());
+                weight.forward(&mut contexts, n, values, WriteMode::Overwrite);
+                contexts
+            }
+            None => Buffer::from_slice(values),
+        }
+    }
+
     /// Number of random numbers that one step with `rows` rows consumes.
     pub fn draw_count(&self, rows: usize) -> usize {
         if self.choice == SelectionMode::Sampled { rows * self.layout.heads } else { 0 }

@@ -120,6 +120,14 @@ impl Attention {
         Ok(Memory { annotations, keys, values, mask })
     }
 
+    /// Context of each position if it has all the weight: `[batch, length, n]`.
+    ///
+    /// # Errors
+    /// The shapes do not match.
+    pub fn contexts_of_units(&self, memory: &Memory) -> Result<Tensor> {
+        project(&memory.values, self.output.as_ref())
+    }
+
     /// Attends for queries' states `[batch, n]`.
     ///
     /// # Errors

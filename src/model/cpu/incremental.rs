@@ -4,8 +4,8 @@ use super::decoder::first_state;
 use super::decoder_loop::DecoderLoop;
 use super::encoder::EncoderPass;
 use super::lexical_bias::LexicalBias;
-use super::mixture_output::{log_mixture, mixture_inputs};
-use super::output_layer::readout;
+use super::mixture_output::log_mixture;
+use super::readout::{readout_of_units, state_sums, tanh_in_place, unit_sums};
 use super::shard::Shard;
 use super::weights::PackedModel;
 use crate::attention::StepWeights;
@@ -13,7 +13,7 @@ use crate::attention::cpu::{ForwardTape, RaggedMemory};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::gather_forward;
 use crate::kernels::matrix::WriteMode;
-use crate::model::Dropout;
+use crate::model::{Architecture, Dropout};
 use crate::model::reference::StepOutput;
 use crate::text::{Batch, PaddedBatch};
 
@@ -27,6 +27,8 @@ pub struct CpuIncrementalDecoder<'w> {
     states: Buffer,
     /// Units of each source, by its row in the memory.
     sources: Vec<Vec<u32>>,
+    /// Shares of the annotations in the readout under exact hard attention, otherwise empty: `[cells, e]`
+    of_units: Buffer,
 }
 
 impl<'w> CpuIncrementalDecoder<'w> {
@@ -43,7 +45,9 @@ impl<'w> CpuIncrementalDecoder<'w> {
         let memory = weights.attention.project_memory(annotations, shard.source.row_starts());
         let sentences = memory_rows.into_iter().map(|row| row as usize).collect();
         let sources = (0..shard.size()).map(|row| shard.source_of(row).collect()).collect();
-        Self { weights, memory, sentences, states, sources }
+        let is_exact = weights.architecture.attention.is_exact();
+        let of_units = if is_exact { unit_sums(weights, memory.annotations()) } else { Buffer::default() };
+        Self { weights, memory, sentences, states, sources, of_units }
     }
 
     /// Makes new rows: row `i` extends the former row `parents[i]` by `units[i]`.
@@ -105,16 +109,20 @@ impl<'w> CpuIncrementalDecoder<'w> {
 
     /// Log-probabilities of the mixture over the source units: `[rows, V]`.
     fn mixture_logits(&self, steps: &DecoderLoop, tape: &ForwardTape, lexical: &mut Option<LexicalBias>) -> Buffer {
-        let sizes = self.weights.architecture;
-        let (width, vocabulary) = (sizes.embedding_size + 2 * sizes.hidden_size, sizes.target_vocabulary);
+        let Architecture { target_vocabulary: vocabulary, embedding_size: e, hidden_size: n, .. } =
+            *self.weights.architecture;
         let bias = WriteMode::AddBias(self.weights.get("output.bias"));
+        let mut inputs = self.readout_inputs(steps);
+        inputs.chunks_exact_mut(n + e + n).for_each(|input| input[n + e..].fill(0.0));
+        let of_states = state_sums(self.weights, &inputs);
         let mut mixtures = Buffer::scratch(self.sentences.len() * vocabulary);
-        for (row, (mixture, &sentence)) in mixtures.chunks_exact_mut(vocabulary).zip(&self.sentences).enumerate() {
+        let rows = mixtures.chunks_exact_mut(vocabulary).zip(of_states.chunks_exact(e)).zip(&self.sentences);
+        for (row, ((mixture, of_state), &sentence)) in rows.enumerate() {
             let source = &self.sources[sentence];
-            let mut inputs = Buffer::scratch(source.len() * width);
-            mixture_inputs(steps, (0, row), &self.memory, sentence, &mut inputs);
+            let mut readout = Buffer::scratch(source.len() * e);
+            readout_of_units(of_state, &self.of_units[self.memory.cells(sentence).start * e..], &mut readout);
             let mut logits = Buffer::scratch(source.len() * vocabulary);
-            self.weights.output.forward(&mut logits, vocabulary, &readout(self.weights, &inputs), bias);
+            self.weights.output.forward(&mut logits, vocabulary, &readout, bias);
             let mut alphas = vec![0.0; source.len()];
             tape.mean_alphas(0, row, &mut alphas);
             log_mixture(lexical, &mut logits, &alphas, source.iter().copied(), mixture);
@@ -122,17 +130,24 @@ impl<'w> CpuIncrementalDecoder<'w> {
         mixtures
     }
 
+    /// Logits from the contexts: `[rows, V]`.
     fn logits(&self, steps: &DecoderLoop) -> Buffer {
-        let sizes = self.weights.architecture;
-        let (width, vocabulary) = (sizes.embedding_size + 2 * sizes.hidden_size, sizes.target_vocabulary);
-        let rows = self.sentences.len();
-        let mut input = Buffer::scratch(rows * width);
-        for (row, input) in input.chunks_exact_mut(width).enumerate() {
+        let vocabulary = self.weights.architecture.target_vocabulary;
+        let mut readout = state_sums(self.weights, &self.readout_inputs(steps));
+        tanh_in_place(&mut readout);
+        let mut logits = Buffer::scratch(self.sentences.len() * vocabulary);
+        let bias = WriteMode::AddBias(self.weights.get("output.bias"));
+        self.weights.output.forward(&mut logits, vocabulary, &readout, bias);
+        logits
+    }
+
+    /// [s ; E_y ; c] of each row.
+    fn readout_inputs(&self, steps: &DecoderLoop) -> Buffer {
+        let width = self.weights.architecture.embedding_size + 2 * self.weights.architecture.hidden_size;
+        let mut inputs = Buffer::scratch(self.sentences.len() * width);
+        for (row, input) in inputs.chunks_exact_mut(width).enumerate() {
             steps.readout_input(0, row, input);
         }
-        let mut logits = Buffer::scratch(rows * vocabulary);
-        let bias = WriteMode::AddBias(self.weights.get("output.bias"));
-        self.weights.output.forward(&mut logits, vocabulary, &readout(self.weights, &input), bias);
-        logits
+        inputs
     }
 }

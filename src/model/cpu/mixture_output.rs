@@ -4,11 +4,10 @@
 
 use std::iter::once;
 
-use super::decoder_loop::{DecoderLoop, DecoderOutput};
+use super::decoder_loop::DecoderOutput;
 use super::lexical_bias::LexicalBias;
 use super::shard::{Shard, TargetPosition};
 use super::weights::PackedModel;
-use crate::attention::cpu::RaggedMemory;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::cross_entropy::Objective;
 use crate::kernels::cpu::mixture::{mixture_forward, mixture_forward_backward, mixture_losses};
@@ -16,23 +15,6 @@ use crate::kernels::cpu::mixture::{mixture_forward, mixture_forward_backward, mi
 /// Returns each position once per unit of its source.
 pub fn mixture_rows(shard: &Shard, positions: &[TargetPosition]) -> Vec<TargetPosition> {
     positions.iter().flat_map(|position| (0..shard.source.length(position.row)).map(|_| *position)).collect()
-}
-
-/// Writes [s ; E_y ; h_j] for each annotation h_j of a sentence, from one step and row of the decoder: `[length, n + e + n]`.
-pub fn mixture_inputs(
-    steps: &DecoderLoop,
-    (step, row): (usize, usize),
-    memory: &RaggedMemory,
-    sentence: usize,
-    inputs: &mut [f32],
-) {
-    let cells = memory.cells(sentence);
-    let width = inputs.len() / cells.len();
-    for (cell, input) in cells.zip(inputs.chunks_exact_mut(width)) {
-        let annotation = memory.annotation(cell);
-        steps.readout_input(step, row, input);
-        input[width - annotation.len()..].copy_from_slice(annotation);
-    }
 }
 
 /// Adds to the logits of each source unit, `[length, V]`, the bias of its lexicon row.
@@ -104,7 +86,7 @@ impl<'a> MixtureOutput<'a> {
         targets: &[u32],
         mut logits: &mut [f32],
         smoothing: f32,
-    ) -> Vec<((f64, f64), Vec<f32>)> {
+    ) -> Vec<((f64, f64), Option<Vec<f32>>)> {
         let mut scores = Vec::with_capacity(positions.len());
         for (&position, &target) in positions.iter().zip(targets) {
             let (own, rest) = self.load(position, logits);
@@ -113,7 +95,7 @@ impl<'a> MixtureOutput<'a> {
             let joint: Vec<f32> = joint.map(|(probabilities, alpha)| alpha * probabilities[target as usize]).collect();
             let sum: f32 = joint.iter().sum();
             let posterior = if sum > 0.0 { joint.iter().map(|p| p / sum).collect() } else { self.alphas.clone() };
-            scores.push((mixture_losses(&self.mixture, target, smoothing), posterior));
+            scores.push((mixture_losses(&self.mixture, target, smoothing), Some(posterior)));
             logits = rest;
         }
         scores

@@ -12,7 +12,9 @@ mod incremental;
 mod lexical_bias;
 mod mixture_output;
 mod output_layer;
+mod posterior_attention;
 mod ragged;
+mod readout;
 mod shard;
 mod weights;
 
@@ -29,7 +31,8 @@ use decoder::{DecoderBackward, DecoderPass};
 use decoder_loop::DecoderOutput;
 use encoder::{EncoderBackward, EncoderPass};
 pub use incremental::CpuIncrementalDecoder;
-use output_layer::{OutputPass, PairScore};
+use output_layer::OutputPass;
+use posterior_attention::posterior_attention;
 use shard::Shard;
 pub use weights::{PackedModel, PackingMode, with_all_packed, with_packed};
 
@@ -76,21 +79,30 @@ struct ShardPass<'w> {
     guidance: f64,
 }
 
-/// Scores each pair of a batch by forced decoding.
-pub fn force_decode(model: ModelView, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedScores>> {
+/// Scores each pair of a batch by forced decoding; with posterior attention if it is asked for and defined.
+pub fn force_decode(
+    model: ModelView,
+    batch: &Batch,
+    smoothing: f64,
+    with_posteriors: bool,
+) -> Result<Vec<ForcedScores>> {
     let shards = Shard::split(batch, rayon::current_num_threads());
+    let attention = &model.architecture.attention;
+    let with_posteriors = with_posteriors && attention.has_posteriors() && !attention.is_exact();
     with_packed(model, PackingMode::Inference, |weights| {
         let run = |shard: &Shard| -> Vec<ForcedScores> {
             let (_, annotations) = EncoderPass::forward(weights, shard, &Dropout::none());
             let decoder = DecoderPass::forward(weights, shard, &Dropout::none(), annotations);
-            let scores = OutputPass::score(weights, shard, decoder.output(), smoothing as f32);
-            let is_exact = weights.architecture.attention.is_exact();
-            let pair = |(score, reported): (PairScore, Vec<Vec<f32>>)| {
-                let PairScore { smoothed, log_probabilities, posteriors } = score;
-                let weights = if is_exact { posteriors } else { reported };
-                ForcedScores { log_probabilities, smoothed, weights }
-            };
-            scores.into_iter().zip(decoder.reported(weights, shard)).map(pair).collect()
+            let mut pairs = OutputPass::score(weights, shard, decoder.output(), smoothing as f32);
+            for (pair, reported) in pairs.iter_mut().zip(decoder.reported(weights, shard)) {
+                pair.weights = reported;
+            }
+            if with_posteriors {
+                for (pair, posteriors) in pairs.iter_mut().zip(posterior_attention(weights, shard, decoder.output())) {
+                    pair.posteriors = posteriors;
+                }
+            }
+            pairs
         };
         let results: Vec<Vec<ForcedScores>> = shards.par_iter().map(run).collect();
         let mut pairs: Vec<Option<ForcedScores>> = (0..batch.target.batch()).map(|_| None).collect();

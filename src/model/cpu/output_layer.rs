@@ -10,15 +10,16 @@ use rayon::prelude::*;
 
 use super::decoder_loop::DecoderOutput;
 use super::lexical_bias::LexicalBias;
-use super::mixture_output::{MixtureOutput, mixture_inputs, mixture_rows};
+use super::mixture_output::{MixtureOutput, mixture_rows};
+use super::readout::{readout_of_units, state_sums, tanh_in_place, unit_inputs, unit_sums};
 use super::shard::{Shard, TargetPosition, apply_output_dropout};
 use super::weights::PackedModel;
 use crate::attention::cpu::ForwardTape;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::cross_entropy::{Objective, cross_entropy_forward, cross_entropy_forward_backward};
 use crate::kernels::matrix::{MatrixView, WriteMode, add_row_sums, bias_gradient, weight_gradient};
-use crate::kernels::simd::{add_scaled, tanh, vectorized};
-use crate::model::{BatchLoss, Dropout, DropoutSite};
+use crate::kernels::simd::add_scaled;
+use crate::model::{BatchLoss, Dropout, DropoutSite, ForcedScores};
 use crate::parameters::Gradients;
 
 /// Maximum rows per block.
@@ -44,6 +45,16 @@ pub struct OutputGrads {
 pub struct OutputPass {
     /// Shard by shard, step by step.
     blocks: Vec<BlockPass>,
+    /// Of each shard under exact hard attention; otherwise empty.
+    units: Vec<UnitPass>,
+}
+
+/// Source units of one shard under exact hard attention.
+struct UnitPass {
+    /// [0 ; 0 ; h]: `[cells, n + e + n]`
+    input: Buffer,
+    /// With respect to W_r input: `[cells, e]`
+    d_sum: Buffer,
 }
 
 /// Some target units of one shard.
@@ -58,12 +69,14 @@ struct Block<'a> {
 struct BlockPass {
     shard: usize,
     loss: BatchLoss,
-    /// [s ; E_y ; c]: `[rows, n + e + n]`, after dropout of the states
+    /// [s ; E_y ; c], or under exact hard attention [s ; E_y ; 0]: `[positions, n + e + n]`, after dropout of the states
     input: Buffer,
     /// With respect to `input`
     d_input: Buffer,
-    /// With respect to W_r input + b_r: `[rows, e]`
+    /// With respect to W_r input + b_r: `[positions, e]`
     d_sum: Buffer,
+    /// Under exact hard attention, with respect to that of each source unit: `[rows, e]`
+    d_unit_sum: Option<Buffer>,
     /// With respect to b: `[V]`
     d_bias: Buffer,
     /// With respect to α, if the output depends on it: `[positions, longest source]`
@@ -73,7 +86,7 @@ struct BlockPass {
 /// Forward pass over some positions.
 struct OutputRows {
     input: Buffer,
-    /// tanh(W_r input + b_r): `[rows, e]`, before dropout
+    /// r: `[rows, e]`, before dropout
     readout: Buffer,
 }
 
@@ -92,6 +105,8 @@ impl OutputPass {
         let targets: Vec<Vec<u32>> = shards.iter().map(Shard::targets).collect();
         let split = |number: usize| Block::split(weights, (number, &shards[number]), &targets[number]);
         let blocks: Vec<Block> = (0..shards.len()).flat_map(split).collect();
+        let of_units: Vec<Option<Buffer>> =
+            outputs.par_iter().map(|output| exact_unit_sums(weights, *output)).collect();
         let mut passes: Vec<BlockPass> = Vec::with_capacity(blocks.len());
         for blocks in blocks.chunks(BLOCKS) {
             let rows: usize = blocks.iter().map(|block| block.rows.len()).sum();
@@ -101,8 +116,8 @@ impl OutputPass {
             let mode = if passes.is_empty() { WriteMode::Overwrite } else { WriteMode::Accumulate };
             passes.par_extend(blocks.par_iter().zip(slices).map(|(block, (dropped, logits))| {
                 let (shard, decoder) = (&shards[block.shard], outputs[block.shard]);
-                let rows =
-                    OutputRows::forward(weights, dropout, decoder, [block.positions, &block.rows], [dropped, logits]);
+                let of_units = of_units[block.shard].as_deref();
+                let rows = OutputRows::forward(weights, dropout, (decoder, of_units), block, [dropped, logits]);
                 let (loss, d_alphas) = block.loss(weights, shard, decoder, logits, objective);
                 BlockPass { d_alphas, ..BlockPass::backward(rows, logits, weights, dropout, block, loss) }
             }));
@@ -111,7 +126,10 @@ impl OutputPass {
         }
         let mut loss = BatchLoss::default();
         passes.iter().for_each(|pass| loss += pass.loss);
-        let pass = Self { blocks: passes };
+        let of_shard = |number: usize| passes.iter().filter(move |block| block.shard == number);
+        let units = (0..shards.len()).filter(|_| weights.architecture.attention.is_exact());
+        let units = units.map(|number| UnitPass::new(weights, &shards[number], outputs[number], of_shard(number))).collect();
+        let pass = Self { blocks: passes, units };
         pass.gradients(weights, gradients)?;
         Ok((loss, pass))
     }
@@ -122,9 +140,12 @@ impl OutputPass {
         let (e, width) = (sizes.embedding_size, sizes.embedding_size + 2 * sizes.hidden_size);
         let all = |of: fn(&BlockPass) -> &[f32]| -> Vec<&[f32]> { self.blocks.iter().map(of).collect() };
         let (d_sums, inputs) = (all(|block| &block.d_sum), all(|block| &block.input));
+        let of_units = self.units.iter().map(|units| (&*units.d_sum, &*units.input));
         let factors: Vec<_> = d_sums
             .iter()
+            .copied()
             .zip(inputs)
+            .chain(of_units)
             .map(|(d_sum, input)| (MatrixView::rows_of(d_sum, e), MatrixView::rows_of(input, width)))
             .collect();
         gradients
@@ -142,23 +163,18 @@ impl OutputPass {
         let longest = shard.source.steps();
         let is_exact = weights.architecture.attention.is_exact();
         let d_alphas = (is_exact || weights.lexicon.is_some()).then(|| zeros(longest));
-        let d_annotations = is_exact.then(|| Buffer::zeros(shard.source.cells() * n));
+        let d_annotations = is_exact.then(|| self.units[number].d_annotations(weights));
         let mut grads =
             OutputGrads { d_states: zeros(n), d_contexts: zeros(n), d_embedded: zeros(e), d_alphas, d_annotations };
         let blocks = self.blocks.iter().filter(|block| block.shard == number);
         let mut rows = blocks.clone().flat_map(|block| block.d_input.chunks_exact(n + e + n));
         for position in &shard.positions {
             let cell = position.step * shard.size() + position.row;
-            let sources = shard.source.row(position.row);
-            let count = if is_exact { sources.len() } else { 1 };
-            for (source, row) in sources.zip(rows.by_ref().take(count)) {
-                add_scaled(&mut grads.d_states[cell * n..][..n], 1.0, &row[..n]);
-                add_scaled(&mut grads.d_embedded[cell * e..][..e], 1.0, &row[n..n + e]);
-                let d_context = match &mut grads.d_annotations {
-                    Some(d_annotations) => &mut d_annotations[source * n..][..n],
-                    None => &mut grads.d_contexts[cell * n..][..n],
-                };
-                add_scaled(d_context, 1.0, &row[n + e..]);
+            let Some(row) = rows.next() else { break };
+            add_scaled(&mut grads.d_states[cell * n..][..n], 1.0, &row[..n]);
+            add_scaled(&mut grads.d_embedded[cell * e..][..e], 1.0, &row[n..n + e]);
+            if !is_exact {
+                add_scaled(&mut grads.d_contexts[cell * n..][..n], 1.0, &row[n + e..]);
             }
         }
         if let Some(d_alphas) = &mut grads.d_alphas {
@@ -170,17 +186,18 @@ impl OutputPass {
         grads
     }
 
-    /// Returns the smoothed loss of each of a shard's pairs and the log-probabilities of its units; under exact hard attention
-    /// also the posterior distributions of the attended units.
-    pub fn score(weights: &PackedModel, shard: &Shard, decoder: DecoderOutput, smoothing: f32) -> Vec<PairScore> {
-        let mut pairs: Vec<PairScore> = (0..shard.size()).map(|_| PairScore::default()).collect();
+    /// Returns the scores of each of a shard's pairs without α, and without posteriors except under exact hard attention.
+    pub fn score(weights: &PackedModel, shard: &Shard, decoder: DecoderOutput, smoothing: f32) -> Vec<ForcedScores> {
+        let mut pairs: Vec<ForcedScores> = (0..shard.size()).map(|_| ForcedScores::default()).collect();
         let (e, vocabulary) = (weights.architecture.embedding_size, weights.architecture.target_vocabulary);
         let targets = shard.targets();
-        for Block { positions, targets, rows, .. } in Block::split(weights, (0, shard), &targets) {
-            let mut readout = Buffer::scratch(rows.len() * e);
-            let mut logits = Buffer::scratch(rows.len() * vocabulary);
+        let of_units = exact_unit_sums(weights, decoder);
+        for block in Block::split(weights, (0, shard), &targets) {
+            let mut readout = Buffer::scratch(block.rows.len() * e);
+            let mut logits = Buffer::scratch(block.rows.len() * vocabulary);
             let into = [&mut *readout, &mut *logits];
-            OutputRows::forward(weights, &Dropout::none(), decoder, [positions, &rows], into);
+            OutputRows::forward(weights, &Dropout::none(), (decoder, of_units.as_deref()), &block, into);
+            let Block { positions, targets, .. } = block;
             let scores = if weights.architecture.attention.is_exact() {
                 MixtureOutput::new(weights, shard, decoder).score(positions, targets, &mut logits, smoothing)
             } else {
@@ -188,28 +205,17 @@ impl OutputPass {
                     lexical.forward(positions, &mut logits);
                 }
                 let scores = cross_entropy_forward(&logits, targets, smoothing);
-                scores.into_iter().map(|score| (score, Vec::new())).collect()
+                scores.into_iter().map(|score| (score, None)).collect()
             };
             for (position, ((smoothed, log_probability), posterior)) in positions.iter().zip(scores) {
                 let pair = &mut pairs[position.row];
                 pair.smoothed += smoothed;
                 pair.log_probabilities.push(log_probability);
-                pair.posteriors.push(posterior);
+                pair.posteriors.extend(posterior);
             }
         }
         pairs
     }
-}
-
-/// Scores of a pair's target units.
-#[derive(Default)]
-pub struct PairScore {
-    /// Smoothed loss, summed over the units.
-    pub smoothed: f64,
-    /// Log-probability of each unit.
-    pub log_probabilities: Vec<f64>,
-    /// Posterior distribution over the source units of each unit; empty unless hard attention is exact.
-    pub posteriors: Vec<Vec<f32>>,
 }
 
 impl<'a> Block<'a> {
@@ -224,6 +230,19 @@ impl<'a> Block<'a> {
             Self { shard: number, positions, targets, rows }
         };
         positions.chunks(size).zip(targets.chunks(size)).map(block).collect()
+    }
+
+    /// Sums rows, `[rows, e]`, over the source units of each position: `[positions, e]`.
+    fn sums_of_positions(&self, rows: &[f32], e: usize) -> Buffer {
+        let mut sums = Buffer::zeros(self.positions.len() * e);
+        let mut index = 0;
+        for (position, row) in self.rows.iter().zip(rows.chunks_exact(e)) {
+            if position.index != self.positions[index].index {
+                index += 1;
+            }
+            add_scaled(&mut sums[index * e..][..e], 1.0, row);
+        }
+        sums
     }
 
     /// Returns the loss, and the derivatives with respect to α if the output depends on it, `[positions, longest source]`.
@@ -267,14 +286,19 @@ impl BlockPass {
         let (e, n) = (sizes.embedding_size, sizes.hidden_size);
         let mut d_bias = Buffer::zeros(sizes.target_vocabulary);
         add_row_sums(&mut d_bias, d_logits);
-        let mut d_sum = Buffer::scratch(rows.readout.len());
-        weights.output.backward(&mut d_sum, d_logits, WriteMode::Overwrite);
-        apply_output_dropout(&block.rows, &mut d_sum, dropout.mask(DropoutSite::Readout), e, e);
-        d_sum.iter_mut().zip(&*rows.readout).for_each(|(d_sum, value)| *d_sum *= 1.0 - value * value);
+        let mut d_row_sum = Buffer::scratch(rows.readout.len());
+        weights.output.backward(&mut d_row_sum, d_logits, WriteMode::Overwrite);
+        apply_output_dropout(&block.rows, &mut d_row_sum, dropout.mask(DropoutSite::Readout), e, e);
+        d_row_sum.iter_mut().zip(&*rows.readout).for_each(|(d_sum, value)| *d_sum *= 1.0 - value * value);
+        let (d_sum, d_unit_sum) = if weights.architecture.attention.is_exact() {
+            (block.sums_of_positions(&d_row_sum, e), Some(d_row_sum))
+        } else {
+            (d_row_sum, None)
+        };
         let mut d_input = Buffer::scratch(rows.input.len());
         weights.readout.backward(&mut d_input, &d_sum, WriteMode::Overwrite);
-        apply_output_dropout(&block.rows, &mut d_input, dropout.mask(DropoutSite::States), n, n + e + n);
-        Self { shard: block.shard, loss, input: rows.input, d_input, d_sum, d_bias, d_alphas: None }
+        apply_output_dropout(block.positions, &mut d_input, dropout.mask(DropoutSite::States), n, n + e + n);
+        Self { shard: block.shard, loss, input: rows.input, d_input, d_sum, d_unit_sum, d_bias, d_alphas: None }
     }
 }
 
@@ -332,49 +356,84 @@ fn split_rows<'v>(mut values: &'v mut [f32], blocks: &[Block], width: usize) -> 
     split
 }
 
+impl UnitPass {
+    /// Sums the derivatives over the target positions.
+    fn new<'b>(
+        weights: &PackedModel,
+        shard: &Shard,
+        decoder: DecoderOutput,
+        blocks: impl Iterator<Item = &'b BlockPass>,
+    ) -> Self {
+        let e = weights.architecture.embedding_size;
+        let input = unit_inputs(weights, decoder.memory.annotations());
+        let mut d_sum = Buffer::zeros(shard.source.cells() * e);
+        let mut rows = blocks.filter_map(|block| block.d_unit_sum.as_ref()).flat_map(|rows| rows.chunks_exact(e));
+        for position in &shard.positions {
+            for (cell, row) in shard.source.row(position.row).zip(&mut rows) {
+                add_scaled(&mut d_sum[cell * e..][..e], 1.0, row);
+            }
+        }
+        Self { input, d_sum }
+    }
+
+    /// With respect to the annotations: `[cells, n]`.
+    fn d_annotations(&self, weights: &PackedModel) -> Buffer {
+        let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
+        let mut d_input = Buffer::scratch(self.input.len());
+        weights.readout.backward(&mut d_input, &self.d_sum, WriteMode::Overwrite);
+        let mut d_annotations = Buffer::scratch(d_input.len() / (n + e + n) * n);
+        for (to, from) in d_annotations.chunks_exact_mut(n).zip(d_input.chunks_exact(n + e + n)) {
+            to.copy_from_slice(&from[n + e..]);
+        }
+        d_annotations
+    }
+}
+
+/// W_r [0 ; 0 ; h] of all annotations under exact hard attention: `[cells, e]`.
+fn exact_unit_sums(weights: &PackedModel, decoder: DecoderOutput) -> Option<Buffer> {
+    let is_exact = weights.architecture.attention.is_exact();
+    is_exact.then(|| unit_sums(weights, decoder.memory.annotations()))
+}
+
 impl OutputRows {
-    /// Forward pass over `rows` of `positions`; writes the readout after dropout, `[rows, e]`, and the logits, `[rows, V]`.
+    /// Forward pass over a block; writes the readout after dropout, `[rows, e]`, and the logits, `[rows, V]`. `of_units` are those
+    /// of [`exact_unit_sums`].
     fn forward(
         weights: &PackedModel,
         dropout: &Dropout,
-        decoder: DecoderOutput,
-        [positions, rows]: [&[TargetPosition]; 2],
+        (decoder, of_units): (DecoderOutput, Option<&[f32]>),
+        Block { positions, rows, .. }: &Block,
         [dropped, logits]: [&mut [f32]; 2],
     ) -> Self {
         let sizes = weights.architecture;
         let (e, n, vocabulary) = (sizes.embedding_size, sizes.hidden_size, sizes.target_vocabulary);
         let width = n + e + n;
-        let mut input = Buffer::scratch(rows.len() * width);
-        if sizes.attention.is_exact() {
-            let mut rest = &mut input[..];
-            for &TargetPosition { step, row, .. } in positions {
-                let (own, others) = rest.split_at_mut(decoder.memory.cells(row).len() * width);
-                mixture_inputs(decoder.steps, (step, row), decoder.memory, row, own);
-                rest = others;
-            }
-        } else {
-            for (input, position) in input.chunks_exact_mut(width).zip(positions) {
-                decoder.steps.readout_input(position.step, position.row, input);
+        let mut input = Buffer::scratch(positions.len() * width);
+        for (input, position) in input.chunks_exact_mut(width).zip(*positions) {
+            decoder.steps.readout_input(position.step, position.row, input);
+            if of_units.is_some() {
+                input[n + e..].fill(0.0);
             }
         }
-        apply_output_dropout(rows, &mut input, dropout.mask(DropoutSite::States), n, width);
-        let readout = readout(weights, &input);
+        apply_output_dropout(positions, &mut input, dropout.mask(DropoutSite::States), n, width);
+        let mut readout = state_sums(weights, &input);
+        match of_units {
+            Some(of_units) => {
+                let of_states = readout;
+                readout = Buffer::scratch(rows.len() * e);
+                let mut rest = &mut readout[..];
+                for (of_state, position) in of_states.chunks_exact(e).zip(*positions) {
+                    let cells = decoder.memory.cells(position.row);
+                    let (own, others) = rest.split_at_mut(cells.len() * e);
+                    readout_of_units(of_state, &of_units[cells.start * e..], own);
+                    rest = others;
+                }
+            }
+            None => tanh_in_place(&mut readout),
+        }
         dropped.copy_from_slice(&readout);
         apply_output_dropout(rows, dropped, dropout.mask(DropoutSite::Readout), e, e);
         weights.output.forward(logits, vocabulary, dropped, WriteMode::AddBias(weights.get("output.bias")));
         Self { input, readout }
     }
-}
-
-/// r = tanh(W_r input + b_r) for rows [s ; E_y ; c].
-pub fn readout(weights: &PackedModel, input: &[f32]) -> Buffer {
-    let sizes = weights.architecture;
-    let (e, width) = (sizes.embedding_size, sizes.embedding_size + 2 * sizes.hidden_size);
-    let mut readout = Buffer::scratch(input.len() / width * e);
-    weights.readout.forward(&mut readout, e, input, WriteMode::AddBias(weights.get("readout.bias")));
-    vectorized(
-        #[inline(always)]
-        || readout.iter_mut().for_each(|value| *value = tanh(*value)),
-    );
-    readout
 }

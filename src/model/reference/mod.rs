@@ -10,6 +10,7 @@ mod encoder;
 mod incremental;
 pub(super) mod lexical_bias;
 mod output_layer;
+mod posterior_attention;
 
 use candle_core::{Result, Tensor};
 
@@ -23,7 +24,8 @@ use crate::text::{BEGIN, Batch, PaddedBatch};
 use decoder::AttentionDecoder;
 use decoder_loop::DecoderStep;
 use encoder::BidirectionalEncoder;
-use lexical_bias::{bias, dense_rows, lexical_bias};
+use lexical_bias::{dense_rows, lexical_bias};
+use posterior_attention::{OutputInputs, posterior_attention};
 
 pub use encoder::Annotations;
 pub use incremental::{ReferenceIncrementalDecoder, StepOutput};
@@ -46,7 +48,7 @@ struct TeacherForcing {
     alphas: Tensor,
     /// Reported α, shaped like `alphas`.
     reported: Tensor,
-    /// Posterior distribution over the source units of each target unit under exact hard attention: `[rows, source length]`
+    /// Posterior distribution over the source units of each target unit, if it is needed: `[rows, source length]`
     posteriors: Option<Tensor>,
 }
 
@@ -84,7 +86,7 @@ impl ReferenceModel {
         dropout: &Dropout,
         gradients: &mut Gradients,
     ) -> Result<BatchLoss> {
-        let forced = self.teacher_forcing(view, batch, dropout)?;
+        let forced = self.teacher_forcing(view, batch, dropout, false)?;
         let (smoothed, likelihood) = cross_entropy_sums(&forced.logits, &forced.targets, smoothing)?;
         let units = batch.target.units();
         let guidance = guided_alignment_loss(&forced.alphas, &batch.alignment_targets)?;
@@ -98,9 +100,16 @@ impl ReferenceModel {
         })
     }
 
-    /// Scores each pair of a batch by forced decoding, without dropout.
-    pub fn force_decode(&self, view: ModelView, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedScores>> {
-        let forced = self.teacher_forcing(view, batch, &Dropout::none())?;
+    /// Scores each pair of a batch by forced decoding, without dropout; with posterior attention if it is asked for and defined.
+    pub fn force_decode(
+        &self,
+        view: ModelView,
+        batch: &Batch,
+        smoothing: f64,
+        with_posteriors: bool,
+    ) -> Result<Vec<ForcedScores>> {
+        let with_posteriors = with_posteriors && view.architecture.attention.has_posteriors();
+        let forced = self.teacher_forcing(view, batch, &Dropout::none(), with_posteriors)?;
         let log_probabilities = candle_nn::ops::log_softmax(&forced.logits, 1)?;
         let chosen = log_probabilities.gather(&forced.targets.unsqueeze(1)?, 1)?.flatten_all()?.to_vec1::<f32>()?;
         let mean = log_probabilities.mean(1)?.to_vec1::<f32>()?;
@@ -110,24 +119,27 @@ impl ReferenceModel {
             let row = |step: &Vec<Vec<f32>>| step[sentence][..batch.source.lengths[sentence]].to_vec();
             weights[..batch.target.lengths[sentence]].iter().map(row).collect()
         };
-        let pair = |sentence| ForcedScores { log_probabilities: Vec::new(), smoothed: 0.0, weights: rows(sentence) };
+        let pair = |sentence| ForcedScores { weights: rows(sentence), ..ForcedScores::default() };
         let mut pairs: Vec<ForcedScores> = (0..batch.target.batch()).map(pair).collect();
         for (&sentence, (&chosen, &mean)) in forced.sentences.iter().zip(chosen.iter().zip(&mean)) {
             pairs[sentence].log_probabilities.push(f64::from(chosen));
             pairs[sentence].smoothed -= (1.0 - smoothing) * f64::from(chosen) + smoothing * f64::from(mean);
         }
-        let mut steps = vec![0; pairs.len()];
-        for (&sentence, posterior) in forced.sentences.iter().zip(posteriors) {
-            let weights = &mut pairs[sentence].weights[steps[sentence]];
-            let length = weights.len();
-            weights.copy_from_slice(&posterior[..length]);
-            steps[sentence] += 1;
+        for (&sentence, mut posterior) in forced.sentences.iter().zip(posteriors) {
+            posterior.truncate(batch.source.lengths[sentence]);
+            pairs[sentence].posteriors.push(posterior);
         }
         Ok(pairs)
     }
 
     /// Logits and attention of a batch, each step given the correct previous words.
-    fn teacher_forcing(&self, view: ModelView, batch: &Batch, dropout: &Dropout) -> Result<TeacherForcing> {
+    fn teacher_forcing(
+        &self,
+        view: ModelView,
+        batch: &Batch,
+        dropout: &Dropout,
+        with_posteriors: bool,
+    ) -> Result<TeacherForcing> {
         let (target, device) = (&batch.target, self.decoder.device());
         let (size, length) = (target.batch(), target.length);
         let memory = self.project_memory(&batch.source, dropout)?;
@@ -146,30 +158,32 @@ impl ReferenceModel {
         let rows: Vec<u32> = real().map(|(step, row)| (step * size + row) as u32).collect();
         let rows = Tensor::new(rows, device)?;
         let pick = |tensor: Tensor| tensor.index_select(&rows, 0);
-        let (states, embedded) = (pick(all(|step| &step.state)?)?, pick(embedded)?);
         let alphas = stacked(|step| &step.attention.alphas)?;
         let sentences: Vec<usize> = real().map(|(_, row)| row).collect();
-        let targets = Tensor::new(real().map(|(step, row)| target.id(row, step)).collect::<Vec<_>>(), device)?;
-        let lexical = view.lexicon.map(|lexicon| dense_rows(lexicon, &batch.source, device)).transpose()?;
+        let inputs = OutputInputs {
+            states: pick(all(|step| &step.state)?)?,
+            embedded: pick(embedded)?,
+            alphas: pick(all(|step| &step.attention.alphas)?)?,
+            contexts: self.decoder.contexts_of_units(&memory)?,
+            lexical: view.lexicon.map(|lexicon| dense_rows(lexicon, &batch.source, device)).transpose()?,
+            sentences: Tensor::new(sentences.iter().map(|&row| row as u32).collect::<Vec<_>>(), device)?,
+            targets: Tensor::new(real().map(|(step, row)| target.id(row, step)).collect::<Vec<_>>(), device)?,
+        };
         let output = &self.decoder.output;
         let (logits, posteriors) = if view.architecture.attention.is_exact() {
-            let indices = Tensor::new(sentences.iter().map(|&row| row as u32).collect::<Vec<_>>(), device)?;
-            let annotations = memory.annotations().index_select(&indices, 0)?;
-            let mut logits = output.logits_by_position(&states, &embedded, &annotations, dropout)?;
-            if let Some(lexical) = lexical {
-                logits = (logits + bias(&lexical.index_select(&indices, 0)?)?)?;
-            }
-            let alphas = pick(all(|step| &step.attention.alphas)?)?;
-            (log_mixture(&logits, &alphas)?, Some(component_posteriors(&logits, &alphas, &targets)?))
+            let logits = inputs.logits_by_position(output, dropout)?;
+            let posteriors = component_posteriors(&logits, &inputs.alphas, &inputs.targets)?;
+            (log_mixture(&logits, &inputs.alphas)?, Some(posteriors))
         } else {
             let contexts = pick(all(|step| &step.attention.context)?)?;
-            let mut logits = output.logits(&states, &embedded, &contexts, dropout)?;
-            if let Some(lexical) = lexical {
-                let bias = lexical_bias(&alphas.transpose(0, 1)?, &lexical)?;
+            let mut logits = output.logits(&inputs.states, &inputs.embedded, &contexts, dropout)?;
+            if let Some(lexical) = &inputs.lexical {
+                let bias = lexical_bias(&alphas.transpose(0, 1)?, lexical)?;
                 logits = (logits + pick(bias.transpose(0, 1)?.flatten(0, 1)?)?)?;
             }
-            (logits, None)
+            (logits, with_posteriors.then(|| posterior_attention(output, &inputs, target)).transpose()?)
         };
+        let targets = inputs.targets;
         Ok(TeacherForcing {
             logits,
             targets,

@@ -29,6 +29,24 @@ impl OutputLayer {
         Ok(Self { readout: Linear::new(parameters, "readout")?, output })
     }
 
+    /// V
+    ///
+    /// # Errors
+    /// The weight is no matrix.
+    pub fn vocabulary(&self) -> Result<usize> {
+        self.output.weight.dim(0)
+    }
+
+    /// Returns the layers with the logits of some units only.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn restricted(&self, units: &Tensor) -> Result<Self> {
+        let Linear { weight, bias } = &self.output;
+        let output = Linear { weight: weight.index_select(units, 0)?, bias: bias.index_select(units, 0)? };
+        Ok(Self { readout: self.readout.clone(), output })
+    }
+
     /// Logits `[rows, V]` from states, contexts `[rows, n]` and the last words' embeddings `[rows, e]`.
     pub fn logits(&self, state: &Tensor, embedded: &Tensor, context: &Tensor, dropout: &Dropout) -> Result<Tensor> {
         let state = dropout.apply(state, DropoutSite::States)?;
@@ -36,18 +54,19 @@ impl OutputLayer {
         self.output.forward(&dropout.apply(&readout, DropoutSite::Readout)?)
     }
 
-    /// Logits from each annotation, `[rows, S, V]`, given annotations `[rows, S, n]`. All positions of a row share their dropout.
+    /// Logits from each source unit, `[rows, S, V]`, given their contexts `[rows, S, n]`. All positions of a row share their
+    /// dropout.
     pub fn logits_by_position(
         &self,
         state: &Tensor,
         embedded: &Tensor,
-        annotations: &Tensor,
+        contexts: &Tensor,
         dropout: &Dropout,
     ) -> Result<Tensor> {
-        let (rows, length, _) = annotations.dims3()?;
+        let (rows, length, _) = contexts.dims3()?;
         let each = |tensor: &Tensor| tensor.unsqueeze(1)?.broadcast_as((rows, length, tensor.dim(1)?))?.contiguous();
         let state = dropout.apply(state, DropoutSite::States)?;
-        let input = Tensor::cat(&[&each(&state)?, &each(embedded)?, &annotations.contiguous()?], 2)?;
+        let input = Tensor::cat(&[&each(&state)?, &each(embedded)?, &contexts.contiguous()?], 2)?;
         let readout = self.readout.forward(&input.flatten(0, 1)?)?.tanh()?;
         let kept = Tensor::ones((rows, readout.dim(1)?), readout.dtype(), readout.device())?;
         let kept = each(&dropout.apply(&kept, DropoutSite::Readout)?)?.flatten(0, 1)?;

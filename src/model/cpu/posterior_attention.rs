@@ -1,0 +1,122 @@
+//! Posterior attention of a shard; equations in `reference/posterior_attention.rs`.
+
+use super::decoder_loop::DecoderOutput;
+use super::readout::{readout_of_units, state_sums, unit_sums};
+use super::shard::Shard;
+use super::weights::PackedModel;
+use crate::kernels::buffer_pool::Buffer;
+use crate::kernels::cpu::cross_entropy::log_sum_exp;
+use crate::kernels::cpu::embedding::gather_forward;
+use crate::kernels::matrix::{MatrixView, PackedWeight, WriteMode};
+use crate::model::candidates::{Candidates, keep_largest};
+use crate::model::unit_lexicon::EPSILON;
+
+/// Returns the posterior distribution over the source units of each target unit, for each row of a shard:
+/// `[rows][target length][source length]`.
+pub fn posterior_attention(weights: &PackedModel, shard: &Shard, decoder: DecoderOutput) -> Vec<Vec<Vec<f32>>> {
+    let mut targets = vec![Vec::new(); shard.size()];
+    for (position, target) in shard.positions.iter().zip(shard.targets()) {
+        targets[position.row].push(target);
+    }
+    let rows = targets.iter().enumerate();
+    rows.map(|(row, targets)| Sentence::new(weights, shard, decoder, row, targets).posteriors()).collect()
+}
+
+/// One sentence pair.
+struct Sentence<'a> {
+    decoder: DecoderOutput<'a>,
+    row: usize,
+    /// y
+    targets: &'a [u32],
+    candidates: Candidates,
+    /// Rows of E_out: `[candidates, e]`
+    output: PackedWeight,
+    /// W_r [s_t ; E_y ; 0] + b_r: `[T, e]`
+    of_states: Buffer,
+    /// W_r [0 ; 0 ; c_j], c_j being the context of unit j alone: `[S, e]`
+    of_units: Buffer,
+    /// Bias of each candidate, with that of source unit j's lexicon row: `[S, candidates]`
+    biases: Buffer,
+}
+
+impl<'a> Sentence<'a> {
+    fn new(
+        weights: &PackedModel<'a>,
+        shard: &Shard,
+        decoder: DecoderOutput<'a>,
+        row: usize,
+        targets: &'a [u32],
+    ) -> Self {
+        let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
+        let width = n + e + n;
+        let candidates = Candidates::new(weights.architecture.target_vocabulary, targets);
+        let mut states = Buffer::zeros(targets.len() * width);
+        for (step, input) in states.chunks_exact_mut(width).enumerate() {
+            decoder.steps.readout_input(step, row, input);
+            input[n + e..].fill(0.0);
+        }
+        let of_states = state_sums(weights, &states);
+        let of_units = unit_sums(weights, &weights.attention.contexts_of_units(decoder.memory, row));
+        let mut output = Buffer::scratch(candidates.len() * e);
+        let all = weights.get(weights.architecture.output_weight());
+        gather_forward(&mut output, all, &Vec::from_iter(candidates.units()), e);
+        let output = PackedWeight::new(MatrixView::rows_of(&output, e), false);
+        let biases = biases(weights, &candidates, shard.source_of(row));
+        Self { decoder, row, targets, candidates, output, of_states, of_units, biases }
+    }
+
+    fn posteriors(&self) -> Vec<Vec<f32>> {
+        let units = self.decoder.memory.cells(self.row).len();
+        let e = self.of_units.len() / units;
+        let mut readout = Buffer::scratch(self.of_units.len());
+        let mut logits = Buffer::scratch(self.biases.len());
+        let step = |(step, (&target, of_state)): (usize, (&u32, &[f32]))| {
+            let mut weights = vec![0.0; units];
+            self.decoder.tape.mean_alphas(step, self.row, &mut weights);
+            keep_largest(&mut weights);
+            let attended: Vec<usize> = (0..units).filter(|&unit| weights[unit] > 0.0).collect();
+            let (readout, logits) =
+                (&mut readout[..attended.len() * e], &mut logits[..attended.len() * self.candidates.len()]);
+            let rows = readout.chunks_exact_mut(e).zip(logits.chunks_exact_mut(self.candidates.len()));
+            for (&unit, (readout, logits)) in attended.iter().zip(rows) {
+                readout_of_units(of_state, &self.of_units[unit * e..][..e], readout);
+                logits.copy_from_slice(&self.biases[unit * self.candidates.len()..][..self.candidates.len()]);
+            }
+            self.output.forward(logits, self.candidates.len(), readout, WriteMode::Accumulate);
+            let target = self.candidates.find(target).unwrap_or_default();
+            let joint = attended.iter().zip(logits.chunks_exact(self.candidates.len()));
+            let joint = joint.map(|(&unit, logits)| weights[unit] * (logits[target] - log_sum_exp(logits)).exp());
+            posterior(&weights, &attended, &Vec::from_iter(joint))
+        };
+        self.targets.iter().zip(self.of_states.chunks_exact(e)).enumerate().map(step).collect()
+    }
+}
+
+/// Normalizes the joint probabilities of attended units, whose weights are the result if all are 0.
+fn posterior(weights: &[f32], attended: &[usize], joint: &[f32]) -> Vec<f32> {
+    let sum: f32 = joint.iter().sum();
+    if sum == 0.0 {
+        return weights.to_vec();
+    }
+    let mut posterior = vec![0.0; weights.len()];
+    attended.iter().zip(joint).for_each(|(&unit, p)| posterior[unit] = p / sum);
+    posterior
+}
+
+/// Output bias of each candidate with the lexical bias of each source unit: `[S, candidates]`.
+fn biases(weights: &PackedModel, candidates: &Candidates, sources: impl Iterator<Item = u32>) -> Buffer {
+    let bias: Vec<f32> = candidates.units().map(|unit| weights.get("output.bias")[unit as usize]).collect();
+    let mut biases = Vec::new();
+    for source in sources {
+        let start = biases.len();
+        biases.extend_from_slice(&bias);
+        let Some(lexicon) = weights.lexicon else { continue };
+        let (units, probabilities) = lexicon.row(source);
+        for (&unit, probability) in units.iter().zip(probabilities) {
+            if let Some(index) = candidates.find(unit) {
+                biases[start + index] += (probability / EPSILON).ln_1p();
+            }
+        }
+    }
+    Buffer::from_slice(&biases)
+}
