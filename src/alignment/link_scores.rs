@@ -24,23 +24,10 @@ impl LinkScores {
         Self { sources, values }
     }
 
-    /// Scores from attention alone, which is one-directional. The other direction is inferred by normalizing each
-    /// source word's attention over the target words. Before, one balancing step evens out the attention of source
-    /// words, some of which attract too much (coverage: Tu et al. 2016, "Modeling Coverage for Neural Machine
-    /// Translation").
+    /// Scores from attention alone, in [both directions](attention_directions).
     pub fn from_attention(alignment: &Alignment) -> Self {
-        let sources = alignment.source().len();
-        let mut forward = alignment.weights().to_vec();
-        let mass = source_mass(&forward, sources);
-        for (row, end) in forward.chunks_exact_mut(sources.max(1)).zip(alignment.end_weights()) {
-            row.iter_mut().zip(&mass).for_each(|(weight, mass)| *weight /= mass);
-            let sum = row.iter().sum::<f32>() + end;
-            row.iter_mut().for_each(|weight| *weight /= sum.max(f32::MIN_POSITIVE));
-        }
-        let mass = source_mass(&forward, sources);
-        let backward = |(cell, weight): (usize, &f32)| (weight / mass[cell % sources]).min(1.0);
-        let backward: Vec<f32> = forward.iter().enumerate().map(backward).collect();
-        Self::from_directions(sources, &forward, &backward)
+        let [forward, backward] = attention_directions(alignment);
+        Self::from_directions(alignment.source().len(), &forward, &backward)
     }
 
     /// Score of two words.
@@ -66,6 +53,24 @@ impl LinkScores {
         links.sort_unstable();
         links
     }
+}
+
+/// Both directions of attention, p(t is aligned to s) and p(s is aligned to t), each `[target × source]`. The second is inferred
+/// by normalizing each source word's attention over the target words. Before, one balancing step evens out the attention of
+/// source words, some of which attract too much (coverage: Tu et al. 2016, "Modeling Coverage for Neural Machine Translation").
+pub fn attention_directions(alignment: &Alignment) -> [Vec<f32>; 2] {
+    let sources = alignment.source().len();
+    let mut forward = alignment.weights().to_vec();
+    let mass = source_mass(&forward, sources);
+    for (row, end) in forward.chunks_exact_mut(sources.max(1)).zip(alignment.end_weights()) {
+        row.iter_mut().zip(&mass).for_each(|(weight, mass)| *weight /= mass);
+        let sum = row.iter().sum::<f32>() + end;
+        row.iter_mut().for_each(|weight| *weight /= sum.max(f32::MIN_POSITIVE));
+    }
+    let mass = source_mass(&forward, sources);
+    let backward = |(cell, weight): (usize, &f32)| (weight / mass[cell % sources]).min(1.0);
+    let backward = forward.iter().enumerate().map(backward).collect();
+    [forward, backward]
 }
 
 /// Attention `[target × source]` summed over target words; for longer targets, relative to the uniform number of target

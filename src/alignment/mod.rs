@@ -16,7 +16,7 @@ mod threshold_search;
 pub use aer::{AerCounts, AlignmentMetrics};
 pub use attention_stats::{AttentionStats, AttentionSums, Collapse, RowEntropy, entropy};
 pub use lexicon_extraction::{LexiconBuilder, LexiconEntry, LexiconOrder};
-pub use link_scores::LinkScores;
+pub use link_scores::{LinkScores, attention_directions};
 pub use links::{Gold, Link, LinkFormat, is_naacl_line, parse_gold_line, parse_naacl_line};
 pub use noise_score::{NoiseFeatures, noise_scores, rank_by_noise};
 pub use offset_check::{LinkOffset, OffsetCounts};

@@ -21,7 +21,7 @@ use crate::attention::InferenceOverrides;
 use crate::error::{Error, usage};
 use crate::render::{JsonItem, PairData};
 use crate::search::{Cancellation, Intervention};
-use crate::translator::{DecodeOptions, PartialTranslation, Sentence, Trace, TraceOptions, TraceSide};
+use crate::translator::{DecodeOptions, Linker, PartialTranslation, Sentence, Trace, TraceOptions, TraceSide};
 
 /// Maximum beam size: the whole beam is sent.
 const MAX_BEAM: usize = 20;
@@ -140,7 +140,8 @@ impl StepsRequest {
         let trace = translator.trace_observed(sentence.clone(), &options, &mut on_step);
         let Some(trace) = trace.map_err(Error::into_inner)? else { return Ok(()) };
         let translations = vec![vec![trace.translation.clone()]];
-        for linked in model.linker.link_translations(&translations, &[sentence])? {
+        let linker = Linker { translator: Some(translator), ..model.linker.clone() };
+        for linked in linker.link_translations(&translations, &[sentence])? {
             let item = linked.item(true);
             let (alignment, drawing) = (JsonItem::from(&item), PairData::from(&item));
             events.send("result", &StepsResult { alignment, drawing, trace: &trace });

@@ -91,7 +91,7 @@ impl Translator {
         Ok(translator.translate_batch_marked_up(&texts, markup, &options.request()?, &mut |_| {})?)
     }
 
-    /// Links the words of sentence pairs by attention and the statistical aligner trained with the model.
+    /// Links the words of sentence pairs by posterior attention and the statistical aligner trained with the model.
     ///
     /// # Errors
     /// The aligner's file is damaged, or the model's scores are not finite.

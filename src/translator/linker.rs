@@ -1,34 +1,31 @@
-//! Word links of sentence pairs from attention, a statistical aligner and a reverse model.
+//! Word links of sentence pairs from posterior attention, a statistical aligner and a reverse model.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{ForcedAlignment, Translator};
 use crate::aligner::{self, Posteriors, WordAligner};
 use crate::alignment::{
-    Alignment, Link, LinkFormat, LinkScores, NoiseFeatures, QualityEstimate, Symmetrization, linked_sources,
+    Alignment, Link, LinkFormat, LinkScores, NoiseFeatures, QualityEstimate, Symmetrization, attention_directions,
+    linked_sources,
 };
 use crate::checkpoint::ModelDir;
-use crate::error::{UsageError, usage};
+use crate::error::usage;
 use crate::reporter::{Reporter, Silent};
 use crate::text::{NormalForm, Pair, WordSplitting, word_spans};
 
-/// Weight of the statistical aligner relative to attention. It is higher because the aligner sees both sentences, while
-/// attention precedes the target word.
-const ALIGNER_WEIGHT: f32 = 2.0;
-
-/// Default threshold. It is low because both directions must agree.
-const THRESHOLD: f32 = 0.15;
-/// Default threshold without attention, which is diffuse.
+/// Default threshold.
+const THRESHOLD: f32 = 0.3;
+/// Default threshold of the statistical aligner alone. It is low because the aligner is sure of most of its links.
 const ALIGNER_THRESHOLD: f32 = 0.1;
-/// Default threshold with attention only.
-const ATTENTION_THRESHOLD: f32 = 0.35;
+/// Default threshold of attention alone.
+const ATTENTION_THRESHOLD: f32 = 0.45;
 /// Default threshold of a single direction for symmetrization.
 const DIRECTION_THRESHOLD: f32 = 0.4;
 
@@ -41,10 +38,10 @@ pub const MAX_LINKED_WORDS: usize = 2000;
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub enum LinksFrom {
-    /// Attention, combined with the model's statistical aligner if there is one.
+    /// Posterior attention, combined with the model's statistical aligner if there is one.
     #[default]
     Auto,
-    /// Attention only.
+    /// Posterior attention only.
     Attention,
     /// The model's statistical aligner (HMM) only.
     Hmm,
@@ -122,7 +119,7 @@ pub struct LinkOptions {
     #[serde(rename = "symmetrize")]
     pub symmetrization: Option<Symmetrization>,
 
-    /// Minimum score of a link [default: 0.15; 0.1 without attention; 0.35 with attention only; 0.4 with --symmetrize].
+    /// Minimum score of a link [default: 0.3; 0.1 without attention; 0.45 with attention only; 0.4 with --symmetrize].
     #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_name = "W"))]
     pub threshold: Option<f32>,
 
@@ -167,20 +164,6 @@ impl LinkOptions {
         }
         if self.direction != LinkDirection::Both && self.symmetrization.is_some() {
             return usage("--symmetrize needs both directions: omit --direction");
-        }
-        if self.links_from == LinksFrom::Attention && self.reverse_model.is_none() {
-            self.check_directions(false)?;
-        }
-        Ok(())
-    }
-
-    /// Rejects symmetrization and backward links if there is a single direction.
-    fn check_directions(&self, both: bool) -> Result<()> {
-        for (given, option) in [
-            (self.symmetrization.is_some(), "--symmetrize needs two directions"),
-            (self.direction == LinkDirection::Backward, "--direction backward needs a model of that direction"),
-        ] {
-            ensure!(both || !given, UsageError(format!("{option}: add --reverse-model")));
         }
         Ok(())
     }
@@ -254,7 +237,7 @@ fn check_reverse(translator: &Translator, reverse: &Translator, by_units: bool) 
 }
 
 /// Linker of sentence pairs. Without attention there must be a statistical aligner.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Linker {
     /// True if attention is used.
     pub attention: bool,
@@ -359,7 +342,6 @@ impl Linker {
         }
         let reverse = options.load_reverse(translator)?;
         let statistical = options.statistical_aligner(Some(translator), pairs, reporter)?;
-        options.check_directions(statistical.is_some() || reverse.is_some())?;
         Ok(Self {
             attention,
             fixed: mechanism.is_fixed(),
@@ -405,11 +387,14 @@ impl Linker {
         self.link_aligned(translator.align_batch(pairs, on_progress)?, pairs)
     }
 
-    /// Links pairs with their forced alignments, in the same order.
+    /// Links pairs with their forced alignments, in the same order. Posterior attention that they lack is computed.
     ///
     /// # Errors
-    /// The reverse model fails, or the aligner's file is damaged.
-    pub fn link_aligned(&self, aligned: Vec<ForcedAlignment>, pairs: &[Pair]) -> Result<Vec<LinkedPair>> {
+    /// A model fails.
+    pub fn link_aligned(&self, mut aligned: Vec<ForcedAlignment>, pairs: &[Pair]) -> Result<Vec<LinkedPair>> {
+        if let Some(translator) = &self.translator {
+            translator.add_posteriors(&mut aligned)?;
+        }
         let swapped = |pair: &Pair| Pair { source: pair.target.clone(), target: pair.source.clone() };
         let reversed = match &self.reverse {
             Some(reverse) => {
@@ -443,44 +428,38 @@ impl Linker {
     }
 
     fn link_by_attention(&self, aligned: ForcedAlignment, reversed: Option<ForcedAlignment>) -> Result<LinkedPair> {
-        let alignment_of =
-            |aligned: &ForcedAlignment| if self.by_units { aligned.by_units().clone() } else { aligned.by_words() };
-        let alignment = alignment_of(&aligned);
-        let reversed = reversed.as_ref().map(alignment_of);
-        let score = aligned.mean_log_probability();
-        let (link_scores, links) = match self.directions(&alignment, reversed.as_ref()) {
-            None if self.direction == LinkDirection::Forward => self.combine(&alignment, alignment.weights(), &[]),
-            None => {
-                let link_scores = LinkScores::from_attention(&alignment);
-                let links = link_scores.links(self.threshold.unwrap_or(ATTENTION_THRESHOLD));
-                (link_scores, links)
-            }
-            Some([forward, backward]) => self.combine(&alignment, &forward, &backward),
+        let posteriors_of = |aligned: &ForcedAlignment| {
+            if self.by_units { aligned.posteriors_by_units().clone() } else { aligned.posteriors_by_words() }
         };
+        let alignment = if self.by_units { aligned.by_units().clone() } else { aligned.by_words() };
+        let reversed = reversed.as_ref().map(posteriors_of);
+        let score = aligned.mean_log_probability();
+        let [forward, backward] = self.directions(&posteriors_of(&aligned), reversed.as_ref());
+        let (link_scores, links) = self.combine(&alignment, &forward, &backward);
         let translator = self.translator.as_ref().filter(|_| !self.by_units);
         let estimate = translator.map_or(Ok(None), |translator| translator.estimate_quality(&aligned))?;
         Ok(LinkedPair { cut: aligned.cut, aligned: Some(aligned), alignment, link_scores, links, score, estimate })
     }
 
-    /// p(t from s) and p(s from t), both `[target × source]`; `None` if only forward attention is available.
-    fn directions(&self, alignment: &Alignment, reversed: Option<&Alignment>) -> Option<[Vec<f32>; 2]> {
-        let [sources, targets] = [alignment.source().len(), alignment.target().len()];
+    /// p(t from s) and p(s from t), both `[target × source]`: those of attention, of the statistical aligner, or their mean.
+    fn directions(&self, attention: &Alignment, reversed: Option<&Alignment>) -> [Vec<f32>; 2] {
+        let [sources, targets] = [attention.source().len(), attention.target().len()];
         // The directions may truncate differently.
         let fits = |reversed: &&Alignment| [reversed.target().len(), reversed.source().len()] == [sources, targets];
         let reversed = reversed.filter(fits).map(|reversed| transposed(reversed.weights(), targets));
-        let attention = (!self.fixed).then(|| alignment.weights());
-        match (&self.statistical, reversed) {
-            (None, None) if self.fixed => Some([(); 2].map(|()| vec![0.0; sources * targets])),
-            (None, None) => None,
-            (None, Some(reversed)) => Some([attention.map_or_else(|| reversed.clone(), <[f32]>::to_vec), reversed]),
-            (Some(_), reversed) => {
-                let posteriors = self.posteriors(alignment.source(), alignment.target());
-                let mix = |statistical: Vec<f32>, attention: Option<&[f32]>| match attention {
-                    Some(attention) => weighted_mean(&statistical, attention),
-                    None => statistical,
-                };
-                Some([mix(posteriors.forward, attention), mix(posteriors.backward, reversed.as_deref())])
-            }
+        let attended = match reversed {
+            _ if self.fixed => None,
+            Some(reversed) => Some([attention.weights().to_vec(), reversed]),
+            None => Some(attention_directions(attention)),
+        };
+        let statistical = self.statistical.as_ref().map(|statistical| {
+            let Posteriors { forward, backward, .. } = statistical.posteriors(attention.source(), attention.target());
+            [forward, backward]
+        });
+        match (attended, statistical) {
+            (Some([forward, backward]), Some([one, other])) => [mean(&forward, &one), mean(&backward, &other)],
+            (Some(directions), None) | (None, Some(directions)) => directions,
+            (None, None) => [(); 2].map(|()| vec![0.0; sources * targets]),
         }
     }
 
@@ -534,10 +513,8 @@ fn transposed(values: &[f32], columns: usize) -> Vec<f32> {
     (0..values.len()).map(|cell| values[cell % rows * columns + cell / rows]).collect()
 }
 
-fn weighted_mean(statistical: &[f32], attention: &[f32]) -> Vec<f32> {
-    let mean =
-        |(statistical, attention): (&f32, &f32)| (ALIGNER_WEIGHT * statistical + attention) / (ALIGNER_WEIGHT + 1.0);
-    statistical.iter().zip(attention).map(mean).collect()
+fn mean(one: &[f32], other: &[f32]) -> Vec<f32> {
+    one.iter().zip(other).map(|(one, other)| (one + other) / 2.0).collect()
 }
 
 /// Trains a statistical aligner on pairs whose words are compared in normalization `form`, or in that of the prior.

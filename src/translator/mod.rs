@@ -144,8 +144,12 @@ pub struct ForcedAlignment {
     /// not translate.
     unit_log_probabilities: Vec<f64>,
     units: Alignment,
+    /// Posterior attention of units, where it is known.
+    posteriors: Option<Alignment>,
     source: Segmentation,
     target: Segmentation,
+    /// Units of each sentence on both sides, unless one was not translated.
+    sentences: Option<Vec<[usize; 2]>>,
 }
 
 impl ForcedAlignment {
@@ -157,8 +161,17 @@ impl ForcedAlignment {
         unit_log_probabilities: Vec<f64>,
     ) -> Self {
         let units = Alignment::from_rows(source.units.clone(), target.units.clone(), rows);
-        let cut = source.cut || target.cut;
-        Self { log_probability, length: target.ids.len() + 1, cut, unit_log_probabilities, units, source, target }
+        Self {
+            log_probability,
+            length: target.ids.len() + 1,
+            cut: source.cut || target.cut,
+            sentences: (!unit_log_probabilities.is_empty()).then(|| vec![[source.ids.len(), target.ids.len()]]),
+            unit_log_probabilities,
+            units,
+            posteriors: None,
+            source,
+            target,
+        }
     }
 
     /// Joins the alignments of consecutive sentences, as many of them as [`MAX_SENTENCE_UNITS`] permits. There is at least one.
@@ -172,12 +185,16 @@ impl ForcedAlignment {
         let segmentations = |side: fn(&Self) -> &Segmentation| {
             Segmentation::concat(&Vec::from_iter(joined.iter().map(|part| side(part))))
         };
+        let posteriors: Option<Vec<&Alignment>> = joined.iter().map(|part| part.posteriors.as_ref()).collect();
+        let sentences: Option<Vec<&Vec<[usize; 2]>>> = joined.iter().map(|part| part.sentences.as_ref()).collect();
         Self {
             log_probability: parts.iter().map(|part| part.log_probability).sum(),
             length: parts.iter().map(|part| part.length).sum(),
             cut: parts.iter().any(|part| part.cut),
             unit_log_probabilities: joined.iter().flat_map(|part| part.of_units()).copied().collect(),
             units: Alignment::concat(&Vec::from_iter(joined.iter().map(|part| &part.units))),
+            posteriors: posteriors.map(|posteriors| Alignment::concat(&posteriors)),
+            sentences: sentences.map(|sentences| sentences.into_iter().flatten().copied().collect()),
             source: segmentations(|part| &part.source),
             target: segmentations(|part| &part.target),
         }
@@ -225,12 +242,48 @@ impl ForcedAlignment {
 
     /// Alignment of words.
     pub fn by_words(&self) -> Alignment {
-        self.units.merge(
-            self.source.words.clone(),
-            &self.source.word_of_unit,
-            self.target.words.clone(),
-            &self.target.word_of_unit,
-        )
+        self.merged(&self.units)
+    }
+
+    /// Posterior attention of units, or α where it is unknown.
+    pub fn posteriors_by_units(&self) -> &Alignment {
+        self.posteriors.as_ref().unwrap_or(&self.units)
+    }
+
+    /// Posterior attention of words, or α where it is unknown.
+    pub fn posteriors_by_words(&self) -> Alignment {
+        self.merged(self.posteriors_by_units())
+    }
+
+    fn merged(&self, units: &Alignment) -> Alignment {
+        let (source, target) = (&self.source, &self.target);
+        units.merge(source.words.clone(), &source.word_of_unit, target.words.clone(), &target.word_of_unit)
+    }
+
+    /// Sentences on both sides, if posteriors are unknown but can be computed.
+    fn sentences_without_posteriors(&self) -> Vec<Example> {
+        let (mut source, mut target) = (&self.source.ids[..], &self.target.ids[..]);
+        let lengths = self.sentences.iter().filter(|_| self.posteriors.is_none()).flatten();
+        let example = |&[sources, targets]: &[usize; 2]| {
+            let (own_source, own_target);
+            (own_source, source) = source.split_at(sources);
+            (own_target, target) = target.split_at(targets);
+            Example::new(own_source.to_vec(), own_target.to_vec())
+        };
+        lengths.map(example).collect()
+    }
+
+    /// Adds the posteriors of each sentence, in rows of units.
+    fn set_posteriors(&mut self, sentences: &[Vec<Vec<f32>>]) {
+        let (mut source, mut target) = (&self.source.units[..], &self.target.units[..]);
+        let part = |(&[sources, targets], rows): (&[usize; 2], &Vec<Vec<f32>>)| {
+            let (own_source, own_target);
+            (own_source, source) = source.split_at(sources);
+            (own_target, target) = target.split_at(targets);
+            Alignment::from_rows(own_source.to_vec(), own_target.to_vec(), rows)
+        };
+        let parts: Vec<Alignment> = self.sentences.iter().flatten().zip(sentences).map(part).collect();
+        self.posteriors = Some(Alignment::concat(&Vec::from_iter(&parts)));
     }
 }
 
@@ -494,11 +547,37 @@ impl Translator {
     /// # Errors
     /// A model fails; its scores are not finite.
     pub fn align_batch(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<ForcedAlignment>> {
+        let is_exact = self.models[0].architecture().attention.is_exact();
         let align = |ForcedPair { source, target, scores }| {
             let log_probability = scores.log_probability();
-            ForcedAlignment::new(source, target, &scores.weights, log_probability, scores.log_probabilities)
+            let ForcedScores { log_probabilities, weights, posteriors, .. } = scores;
+            let rows = if is_exact { &posteriors } else { &weights };
+            let mut aligned = ForcedAlignment::new(source, target, rows, log_probability, log_probabilities);
+            if !posteriors.is_empty() {
+                aligned.set_posteriors(&[posteriors]);
+            }
+            aligned
         };
-        Ok(self.force_decode(pairs, on_progress)?.into_iter().map(align).collect())
+        let forced = self.force_decode(pairs, RnnSearch::align, on_progress)?;
+        Ok(forced.into_iter().map(align).collect())
+    }
+
+    /// Adds posterior attention to the alignments of translations, by forced decoding.
+    ///
+    /// # Errors
+    /// As [`Self::align_batch`].
+    pub fn add_posteriors(&self, aligned: &mut [ForcedAlignment]) -> Result<()> {
+        let sentences: Vec<Vec<Example>> = aligned.iter().map(ForcedAlignment::sentences_without_posteriors).collect();
+        let examples: Vec<Example> = sentences.iter().flatten().cloned().collect();
+        let forced = self.force_decode_examples(&examples, RnnSearch::align, &mut |_| {})?;
+        let mut posteriors = forced.into_iter().map(|scores| scores.posteriors);
+        for (aligned, sentences) in aligned.iter_mut().zip(&sentences) {
+            let own: Vec<Vec<Vec<f32>>> = posteriors.by_ref().take(sentences.len()).collect();
+            if !own.is_empty() && own.iter().all(|rows| !rows.is_empty()) {
+                aligned.set_posteriors(&own);
+            }
+        }
+        Ok(())
     }
 
     /// Scores pairs by forced decoding.
@@ -508,32 +587,50 @@ impl Translator {
     pub fn score_batch(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<ForcedScore>> {
         let score =
             |ForcedPair { source, target, scores }| ForcedScore::new(&source, target, &scores.log_probabilities);
-        Ok(self.force_decode(pairs, on_progress)?.into_iter().map(score).collect())
+        let forced = self.force_decode(pairs, |model, batch| model.force_decode(batch, 0.0), on_progress)?;
+        Ok(forced.into_iter().map(score).collect())
     }
 
-    fn force_decode(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<ForcedPair>> {
+    fn force_decode(
+        &self,
+        pairs: &[Pair],
+        decode: impl Fn(&RnnSearch, &Batch) -> candle_core::Result<Vec<ForcedScores>>,
+        on_progress: &mut dyn FnMut(usize),
+    ) -> Result<Vec<ForcedPair>> {
         let sources = self.segment_sources(pairs.iter().map(|pair| pair.source.as_str()))?;
         let targets = pairs.iter().map(|pair| pair.target.as_str());
         let targets = segment_all(&self.checkpoint.target, self.words[1], targets)?;
-        let examples = examples(&sources, &targets);
-        let mut forced: Vec<Option<ForcedScores>> = (0..pairs.len()).map(|_| None).collect();
-        for indices in batches(&examples) {
-            let batch = Batch::new(&examples, &indices);
-            for (&index, scores) in indices.iter().zip(self.force_decode_batch(&batch)?) {
+        let forced = self.force_decode_examples(&examples(&sources, &targets), decode, on_progress)?;
+        let all = sources.into_iter().zip(targets).zip(forced);
+        Ok(all.map(|((source, target), scores)| ForcedPair { source, target, scores }).collect())
+    }
+
+    fn force_decode_examples(
+        &self,
+        examples: &[Example],
+        decode: impl Fn(&RnnSearch, &Batch) -> candle_core::Result<Vec<ForcedScores>>,
+        on_progress: &mut dyn FnMut(usize),
+    ) -> Result<Vec<ForcedScores>> {
+        let mut forced: Vec<Option<ForcedScores>> = (0..examples.len()).map(|_| None).collect();
+        for indices in batches(examples) {
+            let batch = Batch::new(examples, &indices);
+            for (&index, scores) in indices.iter().zip(self.force_decode_batch(&batch, &decode)?) {
                 self.check_scores(scores.log_probability().is_finite())?;
                 forced[index] = Some(scores);
             }
             on_progress(indices.len());
         }
-        let sides = sources.into_iter().zip(targets);
-        let all = sides.zip(forced.into_iter().flatten());
-        Ok(all.map(|((source, target), scores)| ForcedPair { source, target, scores }).collect())
+        Ok(forced.into_iter().flatten().collect())
     }
 
-    fn force_decode_batch(&self, batch: &Batch) -> Result<Vec<ForcedScores>> {
+    fn force_decode_batch(
+        &self,
+        batch: &Batch,
+        decode: impl Fn(&RnnSearch, &Batch) -> candle_core::Result<Vec<ForcedScores>>,
+    ) -> Result<Vec<ForcedScores>> {
         let mut forced = Vec::with_capacity(self.models.len());
         for model in &self.models {
-            forced.push(model.force_decode(batch, 0.0)?.into_iter());
+            forced.push(decode(model, batch)?.into_iter());
         }
         if let [_] = forced[..] {
             return Ok(forced.remove(0).collect());

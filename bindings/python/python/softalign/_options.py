@@ -264,8 +264,7 @@ class SymmetrizationOptions(TypedDict, total=False):
     """Symmetrize the links of both directions, instead of thresholding their joint scores."""
 
     threshold: float
-    """Minimum score of a link [default: 0.15; 0.1 without attention; 0.35 with attention only; 0.4 with
-    --symmetrize]"""
+    """Minimum score of a link [default: 0.3; 0.1 without attention; 0.45 with attention only; 0.4 with --symmetrize]"""
 
     words: Literal["whitespace", "punctuation"]
     """Word splitting [default: whitespace; single characters on a side with char or letter units]"""

@@ -331,7 +331,7 @@ class Translator:
     def align(
         self, pairs: Pairs, *, progress: bool = False, **options: Unpack[AlignOptions]
     ) -> list[_native.Alignment]:
-        """Links the words of sentence pairs by attention and the statistical aligner trained with the model.
+        """Links the words of sentence pairs by posterior attention and the statistical aligner trained with the model.
 
         Parameters
         ----------
