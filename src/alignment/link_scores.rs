@@ -4,6 +4,8 @@ use super::{Alignment, Link};
 
 /// Floor of a source word's attention summed over the target words, below which nothing is inferred.
 const MIN_SOURCE_MASS: f32 = 0.25;
+/// Steps that even out the attention of source words.
+const BALANCING_STEPS: usize = 2;
 
 /// Score from 0 to 1 of each pair of words.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,16 +58,18 @@ impl LinkScores {
 }
 
 /// Both directions of attention, p(t is aligned to s) and p(s is aligned to t), each `[target × source]`. The second is inferred
-/// by normalizing each source word's attention over the target words. Before, one balancing step evens out the attention of
-/// source words, some of which attract too much (coverage: Tu et al. 2016, "Modeling Coverage for Neural Machine Translation").
+/// by normalizing each source word's attention over the target words. Before, balancing steps even out the attention of source
+/// words, some of which attract too much (coverage: Tu et al. 2016, "Modeling Coverage for Neural Machine Translation").
 pub fn attention_directions(alignment: &Alignment) -> [Vec<f32>; 2] {
     let sources = alignment.source().len();
     let mut forward = alignment.weights().to_vec();
-    let mass = source_mass(&forward, sources);
-    for (row, end) in forward.chunks_exact_mut(sources.max(1)).zip(alignment.end_weights()) {
-        row.iter_mut().zip(&mass).for_each(|(weight, mass)| *weight /= mass);
-        let sum = row.iter().sum::<f32>() + end;
-        row.iter_mut().for_each(|weight| *weight /= sum.max(f32::MIN_POSITIVE));
+    for _ in 0..BALANCING_STEPS {
+        let mass = source_mass(&forward, sources);
+        for (row, end) in forward.chunks_exact_mut(sources.max(1)).zip(alignment.end_weights()) {
+            row.iter_mut().zip(&mass).for_each(|(weight, mass)| *weight /= mass);
+            let sum = row.iter().sum::<f32>() + end;
+            row.iter_mut().for_each(|weight| *weight /= sum.max(f32::MIN_POSITIVE));
+        }
     }
     let mass = source_mass(&forward, sources);
     let backward = |(cell, weight): (usize, &f32)| (weight / mass[cell % sources]).min(1.0);
@@ -110,8 +114,9 @@ mod tests {
     fn balances_source_words_with_too_much_attention() {
         let rows = [vec![0.9, 0.1, 0.0], vec![0.5, 0.45, 0.05]];
         assert_eq!(links_from_attention(&rows), [(0, 0), (1, 1)]);
-        // Words that attend to the end of sentence stay unlinked.
-        assert_eq!(links_from_attention(&[vec![0.9, 0.05, 0.05], vec![0.15, 0.05, 0.8]]), [(0, 0)]);
+        // Words that attend to the end of sentence stay unlinked if no source word is left.
+        let rows = [vec![0.9, 0.05, 0.05], vec![0.05, 0.9, 0.05], vec![0.1, 0.1, 0.8]];
+        assert_eq!(links_from_attention(&rows), [(0, 0), (1, 1)]);
     }
 
     #[test]

@@ -137,7 +137,7 @@ mod tests {
     fn matches_snapshot() {
         let text = String::from_utf8(samples::render(&mut Json::default())).unwrap();
         let expected = r#"[
-{"schema":1,"id":0,"source_text":"the  black \"cat\"","target_text":"le chat  noir","source":["the","black","\"cat\""],"target":["le","chat","noir"],"attention":[[0.9,0.05,0.02],[0.0,0.25,0.75],[0.004,0.846,0.1]],"eos":[0.03,0.0,0.05],"links":[[0,0],[1,2],[2,1]],"link_scores":[0.95220155,0.7917948,0.82062227],"score":-0.25},
+{"schema":1,"id":0,"source_text":"the  black \"cat\"","target_text":"le chat  noir","source":["the","black","\"cat\""],"target":["le","chat","noir"],"attention":[[0.9,0.05,0.02],[0.0,0.25,0.75],[0.004,0.846,0.1]],"eos":[0.03,0.0,0.05],"links":[[0,0],[1,2],[2,1]],"link_scores":[0.9546858,0.7939467,0.82546103],"score":-0.25},
 {"schema":1,"id":1,"source_text":"the  black \"cat\"","target_text":"le chat  noir","source":["नमस्ते","世界"],"target":[],"attention":[],"eos":[],"links":[],"link_scores":[],"score":-0.25}
 ]
 "#;

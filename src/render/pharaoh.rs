@@ -41,7 +41,7 @@ mod tests {
         let text = String::from_utf8(samples::render(&mut Pharaoh::default())).unwrap();
         assert_eq!(text, "0-0 1-2 2-1\n\n");
         let text = samples::render(&mut Pharaoh { probabilities: true, ..Pharaoh::default() });
-        assert_eq!(String::from_utf8(text).unwrap(), "0-0:0.9522 1-2:0.7918 2-1:0.8206\n\n");
+        assert_eq!(String::from_utf8(text).unwrap(), "0-0:0.9547 1-2:0.7939 2-1:0.8255\n\n");
         let text = samples::render(&mut Pharaoh { numbered: true, ..Pharaoh::default() });
         assert_eq!(String::from_utf8(text).unwrap(), "0 ||| 0-0 1-2 2-1\n1 ||| \n");
     }

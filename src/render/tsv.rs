@@ -77,14 +77,14 @@ mod tests {
         let text = String::from_utf8(samples::render(&mut Tsv::default())).unwrap();
         let expected = "\
 sentence\tsource\ttarget\tsource_word\ttarget_word\tweight\tlink\tlink_score
-0\t0\t0\tthe\tle\t0.9000\t1\t0.9522
-0\t1\t0\tblack\tle\t0.0500\t0\t0.0389
-0\t2\t0\t\"cat\"\tle\t0.0200\t0\t0.0216
-0\t1\t1\tblack\tchat\t0.2500\t0\t0.1966
-0\t2\t1\t\"cat\"\tchat\t0.7500\t1\t0.8206
-0\t0\t2\tthe\tnoir\t0.0040\t0\t0.0051
-0\t1\t2\tblack\tnoir\t0.8460\t1\t0.7918
-0\t2\t2\t\"cat\"\tnoir\t0.1000\t0\t0.1302
+0\t0\t0\tthe\tle\t0.9000\t1\t0.9547
+0\t1\t0\tblack\tle\t0.0500\t0\t0.0345
+0\t2\t0\t\"cat\"\tle\t0.0200\t0\t0.0208
+0\t1\t1\tblack\tchat\t0.2500\t0\t0.1828
+0\t2\t1\t\"cat\"\tchat\t0.7500\t1\t0.8255
+0\t0\t2\tthe\tnoir\t0.0040\t0\t0.0058
+0\t1\t2\tblack\tnoir\t0.8460\t1\t0.7939
+0\t2\t2\t\"cat\"\tnoir\t0.1000\t0\t0.1413
 ";
         assert_eq!(text, expected);
     }

@@ -562,18 +562,21 @@ impl Translator {
         Ok(forced.into_iter().map(align).collect())
     }
 
-    /// Adds posterior attention to the alignments of translations, by forced decoding.
+    /// Adds posterior attention to the alignments of translations, by forced decoding, where it is unknown but defined.
     ///
     /// # Errors
     /// As [`Self::align_batch`].
     pub fn add_posteriors(&self, aligned: &mut [ForcedAlignment]) -> Result<()> {
+        if !self.models.iter().all(|model| model.architecture().attention.has_posteriors()) {
+            return Ok(());
+        }
         let sentences: Vec<Vec<Example>> = aligned.iter().map(ForcedAlignment::sentences_without_posteriors).collect();
         let examples: Vec<Example> = sentences.iter().flatten().cloned().collect();
         let forced = self.force_decode_examples(&examples, RnnSearch::align, &mut |_| {})?;
         let mut posteriors = forced.into_iter().map(|scores| scores.posteriors);
         for (aligned, sentences) in aligned.iter_mut().zip(&sentences) {
             let own: Vec<Vec<Vec<f32>>> = posteriors.by_ref().take(sentences.len()).collect();
-            if !own.is_empty() && own.iter().all(|rows| !rows.is_empty()) {
+            if !own.is_empty() {
                 aligned.set_posteriors(&own);
             }
         }

@@ -13,8 +13,8 @@ use crate::attention::cpu::{ForwardTape, RaggedMemory};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::gather_forward;
 use crate::kernels::matrix::WriteMode;
-use crate::model::{Architecture, Dropout};
 use crate::model::reference::StepOutput;
+use crate::model::{Architecture, Dropout};
 use crate::text::{Batch, PaddedBatch};
 
 /// Decoder states of any number of rows over a batch of sources.

@@ -128,7 +128,8 @@ impl OutputPass {
         passes.iter().for_each(|pass| loss += pass.loss);
         let of_shard = |number: usize| passes.iter().filter(move |block| block.shard == number);
         let units = (0..shards.len()).filter(|_| weights.architecture.attention.is_exact());
-        let units = units.map(|number| UnitPass::new(weights, &shards[number], outputs[number], of_shard(number))).collect();
+        let units =
+            units.map(|number| UnitPass::new(weights, &shards[number], outputs[number], of_shard(number))).collect();
         let pass = Self { blocks: passes, units };
         pass.gradients(weights, gradients)?;
         Ok((loss, pass))

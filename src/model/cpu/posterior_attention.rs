@@ -19,11 +19,11 @@ pub fn posterior_attention(weights: &PackedModel, shard: &Shard, decoder: Decode
         targets[position.row].push(target);
     }
     let rows = targets.iter().enumerate();
-    rows.map(|(row, targets)| Sentence::new(weights, shard, decoder, row, targets).posteriors()).collect()
+    rows.map(|(row, targets)| PosteriorPass::new(weights, shard, decoder, row, targets).posteriors()).collect()
 }
 
-/// One sentence pair.
-struct Sentence<'a> {
+/// Output layer over one sentence pair, with each source unit alone.
+struct PosteriorPass<'a> {
     decoder: DecoderOutput<'a>,
     row: usize,
     /// y
@@ -39,7 +39,7 @@ struct Sentence<'a> {
     biases: Buffer,
 }
 
-impl<'a> Sentence<'a> {
+impl<'a> PosteriorPass<'a> {
     fn new(
         weights: &PackedModel<'a>,
         shard: &Shard,

@@ -274,7 +274,7 @@ mod tests {
     fn matches_data_snapshot() {
         let text = String::from_utf8(samples::render(&mut Html::new("pairs.tsv".to_owned(), 0.4))).unwrap();
         let expected = r#"{"title":"pairs.tsv","threshold":400,"pairs":[
-{"id":0,"source":["the","black","\"cat\""],"target":["le","chat","noir"],"weights":[900,50,20,30,0,250,750,0,4,846,100,50],"link_scores":[0,952,1,38,2,21,4,196,5,820,6,5,7,791,8,130],"score":-0.25},
+{"id":0,"source":["the","black","\"cat\""],"target":["le","chat","noir"],"weights":[900,50,20,30,0,250,750,0,4,846,100,50],"link_scores":[0,954,1,34,2,20,4,182,5,825,6,5,7,793,8,141],"score":-0.25},
 {"id":1,"source":["नमस्ते","世界"],"target":[],"weights":[],"link_scores":[],"score":-0.25}
 ]}"#;
         assert_eq!(data(&text), expected);
@@ -295,7 +295,7 @@ mod tests {
             ..samples::item(7, &alignment, &scores, &[])
         };
         let expected = r#"{"title":"a \u0026 b","threshold":400,"pairs":[
-{"id":7,"rank":2,"translation":"c d","source":["ab"],"target":["c","d"],"weights":[750,250,250,750],"link_scores":[0,925,1,504],"score":-0.25,"gold":{"sure":[0,0],"possible":[0,1]},"units":{"source":["a","b"],"target":["c","d"],"weights":[500,250,250,125,125,750],"link_scores":[0,590,1,482,2,197,3,322],"source_words":[0,0],"target_words":[0,1]}}
+{"id":7,"rank":2,"translation":"c d","source":["ab"],"target":["c","d"],"weights":[750,250,250,750],"link_scores":[0,919,1,568],"score":-0.25,"gold":{"sure":[0,0],"possible":[0,1]},"units":{"source":["a","b"],"target":["c","d"],"weights":[500,250,250,125,125,750],"link_scores":[0,582,1,461,2,222,3,351],"source_words":[0,0],"target_words":[0,1]}}
 ]}"#;
         assert_eq!(data(&page(&[item])), expected);
     }
