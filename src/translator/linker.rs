@@ -151,7 +151,7 @@ impl LinkOptions {
     /// Checks that the options are valid and compatible.
     ///
     /// # Errors
-    /// A [`UsageError`] names an option by its name on the command line.
+    /// A [`UsageError`](crate::error::UsageError) names an option by its name on the command line.
     pub fn check(&self) -> Result<()> {
         if let Some(threshold) = self.threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
             return usage(format!("--threshold must be between 0 and 1, not {threshold}"));

@@ -26,6 +26,16 @@ fn add_lexical_bias(lexical: &mut Option<LexicalBias>, logits: &mut [f32], sourc
     }
 }
 
+/// Score of one target unit.
+pub struct UnitScore {
+    /// Smoothed loss.
+    pub smoothed: f64,
+    /// Log-probability.
+    pub log_probability: f64,
+    /// Posterior distribution over the source units under exact hard attention.
+    pub posterior: Option<Vec<f32>>,
+}
+
 /// Mixtures at some positions of a shard.
 pub struct MixtureOutput<'a> {
     weights: &'a PackedModel<'a>,
@@ -86,7 +96,7 @@ impl<'a> MixtureOutput<'a> {
         targets: &[u32],
         mut logits: &mut [f32],
         smoothing: f32,
-    ) -> Vec<((f64, f64), Option<Vec<f32>>)> {
+    ) -> Vec<UnitScore> {
         let mut scores = Vec::with_capacity(positions.len());
         for (&position, &target) in positions.iter().zip(targets) {
             let (own, rest) = self.load(position, logits);
@@ -95,7 +105,8 @@ impl<'a> MixtureOutput<'a> {
             let joint: Vec<f32> = joint.map(|(probabilities, alpha)| alpha * probabilities[target as usize]).collect();
             let sum: f32 = joint.iter().sum();
             let posterior = if sum > 0.0 { joint.iter().map(|p| p / sum).collect() } else { self.alphas.clone() };
-            scores.push((mixture_losses(&self.mixture, target, smoothing), Some(posterior)));
+            let (smoothed, log_probability) = mixture_losses(&self.mixture, target, smoothing);
+            scores.push(UnitScore { smoothed, log_probability, posterior: Some(posterior) });
             logits = rest;
         }
         scores

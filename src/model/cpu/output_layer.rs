@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::decoder_loop::DecoderOutput;
 use super::lexical_bias::LexicalBias;
-use super::mixture_output::{MixtureOutput, mixture_rows};
+use super::mixture_output::{MixtureOutput, UnitScore, mixture_rows};
 use super::readout::{readout_of_units, state_sums, tanh_in_place, unit_inputs, unit_sums};
 use super::shard::{Shard, TargetPosition, apply_output_dropout};
 use super::weights::PackedModel;
@@ -206,9 +206,10 @@ impl OutputPass {
                     lexical.forward(positions, &mut logits);
                 }
                 let scores = cross_entropy_forward(&logits, targets, smoothing);
-                scores.into_iter().map(|score| (score, None)).collect()
+                let score = |(smoothed, log_probability)| UnitScore { smoothed, log_probability, posterior: None };
+                scores.into_iter().map(score).collect()
             };
-            for (position, ((smoothed, log_probability), posterior)) in positions.iter().zip(scores) {
+            for (position, UnitScore { smoothed, log_probability, posterior }) in positions.iter().zip(scores) {
                 let pair = &mut pairs[position.row];
                 pair.smoothed += smoothed;
                 pair.log_probabilities.push(log_probability);
