@@ -551,7 +551,8 @@ impl Translator {
         let align = |ForcedPair { source, target, scores }| {
             let log_probability = scores.log_probability();
             let ForcedScores { log_probabilities, weights, posteriors, .. } = scores;
-            let rows = if is_exact { &posteriors } else { &weights };
+            // An ensemble with a model that has no posteriors has none.
+            let rows = if is_exact && !posteriors.is_empty() { &posteriors } else { &weights };
             let mut aligned = ForcedAlignment::new(source, target, rows, log_probability, log_probabilities);
             if !posteriors.is_empty() {
                 aligned.set_posteriors(&[posteriors]);

@@ -103,12 +103,6 @@ impl RaggedMemory {
         &self.annotations
     }
 
-    /// Annotation of one cell: `[n]`.
-    pub fn annotation(&self, cell: usize) -> &[f32] {
-        let n = self.annotations.len() / self.starts.last().copied().unwrap_or(1).max(1);
-        &self.annotations[cell * n..][..n]
-    }
-
     /// Range of a sentence's cells.
     pub fn cells(&self, sentence: usize) -> std::ops::Range<usize> {
         self.starts[sentence]..self.starts[sentence + 1]
