@@ -31,6 +31,17 @@ fn ensembles_models_of_different_sizes() {
 }
 
 #[test]
+fn aligns_by_models_with_and_without_posteriors() {
+    let dir = TestDir::with_pairs();
+    dir.train("exact", &["--max-epochs", "1", "--hard-attention", "exact"]).worked();
+    dir.train("mean", &["--max-epochs", "1", "--attention", "mean"]).worked();
+    for models in [["exact", "mean"], ["mean", "exact"]] {
+        let found = evaluated(&dir, &["--ensemble", "--model", models[0], "--model", models[1]]);
+        assert_eq!(found["pairs"], PAIRS.len(), "{models:?}");
+    }
+}
+
+#[test]
 fn ensemble_of_a_model_with_itself_changes_nothing() {
     let dir = TestDir::with_pairs();
     let twice = ["--model", model_path(), "--model", model_path()];
