@@ -92,11 +92,12 @@ pub mod random;
 pub mod reporter;
 pub mod text;
 
+#[doc(hidden)]
+pub mod kernels;
+
 pub mod aligner;
 pub mod alignment;
 
-#[doc(hidden)]
-pub mod kernels;
 pub mod parameters;
 
 pub mod attention;

@@ -3,7 +3,7 @@
 
 use super::pair_posteriors::PairPosteriors;
 use super::translation_table::TranslationTable;
-use super::vocab::{AlignerVocab, WordId};
+use super::vocab::AlignerVocab;
 
 /// Maximum count of a rare word.
 const MAX_RARE_COUNT: u32 = 20;
@@ -43,12 +43,12 @@ impl LikelyTranslations {
         &self,
         pair: &mut PairPosteriors,
         texts: [&[String]; 2],
-        ids: [&[WordId]; 2],
+        ids: [&[u32]; 2],
         words: &[AlignerVocab; 2],
         counts: &[Vec<u32>; 2],
     ) {
         let rare = |side: usize| {
-            let count = move |&id: &WordId| id.map_or(0, |id| counts[side][id as usize]);
+            let count = move |&id: &u32| counts[side].get(id as usize).copied().unwrap_or(0);
             ids[side].iter().map(move |id| count(id) <= MAX_RARE_COUNT).collect::<Vec<bool>>()
         };
         let [rare_sources, rare_targets] = [rare(0), rare(1)];
@@ -61,9 +61,9 @@ impl LikelyTranslations {
                     (rare_sources[s], ids[1][t], &self.0[1], words[0].words(), source),
                 ];
                 for (_, id, translations, words, rare) in sides.into_iter().filter(|side| side.0) {
-                    let Some(id) = id else { continue };
+                    let Some(translations) = translations.get(id as usize) else { continue };
                     let is_cognate = |known: &&LikelyTranslation| are_cognates(&words[known.word as usize], rare);
-                    for known in translations[id as usize].iter().filter(is_cognate) {
+                    for known in translations.iter().filter(is_cognate) {
                         probabilities =
                             [0, 1].map(|side| probabilities[side].max(COGNATE_WEIGHT * known.probabilities[side]));
                     }
@@ -76,11 +76,14 @@ impl LikelyTranslations {
 
 /// Returns true if two words share a prefix of most of the shorter one, or one is a suffix of the other.
 fn are_cognates(a: &str, b: &str) -> bool {
+    // Most pairs of words differ at once, so that their characters need not be counted.
+    let prefix = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let is_suffix = a.ends_with(b) || b.ends_with(a);
+    if a == b || !(prefix >= 4 || is_suffix) {
+        return false;
+    }
     let shorter = a.chars().count().min(b.chars().count());
-    let common = |pairs: &mut dyn Iterator<Item = (char, char)>| pairs.take_while(|(a, b)| a == b).count();
-    let prefix = common(&mut a.chars().zip(b.chars()));
-    let suffix = || common(&mut a.chars().rev().zip(b.chars().rev()));
-    a != b && shorter >= 4 && (prefix >= 4.max(shorter * 7 / 10) || suffix() == shorter)
+    shorter >= 4 && (is_suffix || prefix >= shorter * 7 / 10)
 }
 
 #[cfg(test)]

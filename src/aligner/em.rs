@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::hmm::{JumpCounts, JumpDistribution};
+use super::hmm::{JumpCounts, JumpDistribution, JumpModel};
+use super::id_corpus::IdCorpus;
 use super::pair_posteriors::PairPosteriors;
-use super::translation_table::{LinkCounts, TranslationTable, WordPairs};
-use super::vocab::{AlignerVocab, WordIds, normalize_word};
+use super::translation_table::{LinkCounts, TranslationTable, TranslationTypes, WordPairs};
 use super::word_aligner::WordAligner;
-use crate::text::{self, NormalForm, Pair, word_spans};
+use crate::text::{NormalForm, Pair};
 
 /// Iterations of Model 1 and of the HMM.
 const ITERATIONS: [usize; 2] = [5, 5];
@@ -15,10 +15,10 @@ const ITERATIONS: [usize; 2] = [5, 5];
 pub const EM_ITERATIONS: usize = ITERATIONS[0] + ITERATIONS[1];
 /// α: symmetric Dirichlet prior on a word's translations.
 const DIRICHLET_PRIOR: f64 = 0.1;
-/// Maximum words on a side; longer pairs are skipped.
-const MAX_WORDS: usize = 200;
 /// Approximate maximum number of training pairs.
-const MAX_PAIRS: usize = 200_000;
+const MAX_PAIRS: usize = 1_000_000;
+/// Approximate maximum number of pairs in an iteration of Model 1, which only initializes the HMMs.
+const MAX_MODEL1_PAIRS: usize = 200_000;
 /// Pairs per parallel task.
 const BLOCK: usize = 256;
 
@@ -43,17 +43,22 @@ fn estimate(
     let step = pairs.len().div_ceil(MAX_PAIRS).max(1);
     // The prior's words keep their ids.
     let mut words = prior.map_or_else(Default::default, |prior| prior.words.clone());
-    let pairs = to_ids(pairs.iter().step_by(step), form, &mut words);
+    let pairs: Vec<&Pair> = pairs.iter().step_by(step).collect();
+    let corpus = IdCorpus::new(&pairs, form, &mut words);
     let sizes = words.each_ref().map(|words| words.words().len());
-    let mut em = Em::new(&pairs, sizes, prior);
+    let mut em = Em::new(&corpus, sizes, prior);
     for iteration in 0..EM_ITERATIONS {
         // A prior has jumps, which Model 1 would ignore.
         let hmm = prior.is_some() || iteration >= ITERATIONS[0];
-        let jump_counts = em.expect(&pairs, hmm, &|count| on_progress(count * step));
+        let jump_counts = em.expect(&corpus, hmm, &|count| on_progress(count * step));
         em.maximize(jump_counts, hmm);
+        // The HMM revives some word pairs that Model 1 gave up.
+        if iteration >= ITERATIONS[0] {
+            em.prune();
+        }
+        em.reset_counts();
     }
-    let mut counts =
-        [count(pairs.iter().map(|pair| &pair.0), sizes[0]), count(pairs.iter().map(|pair| &pair.1), sizes[1])];
+    let mut counts = corpus.counts(sizes);
     for (counts, prior) in counts.iter_mut().zip(prior.iter().flat_map(|prior| &prior.counts)) {
         counts.iter_mut().zip(prior).for_each(|(sum, count)| *sum = sum.saturating_add(*count));
     }
@@ -65,49 +70,54 @@ fn estimate(
 struct Em<'a> {
     prior: Option<&'a WordAligner>,
     table: TranslationTable,
+    types: TranslationTypes,
     null: [Vec<f32>; 2],
-    jumps: [JumpDistribution; 2],
+    jumps: [JumpModel; 2],
     link_counts: LinkCounts,
     null_counts: [LinkCounts; 2],
 }
 
 impl<'a> Em<'a> {
     /// Returns uniform parameters, or those of the prior.
-    fn new(pairs: &[(WordIds, WordIds)], [sources, targets]: [usize; 2], prior: Option<&'a WordAligner>) -> Self {
-        let known = prior.map_or_else(Vec::new, |prior| prior.table.pairs.keys());
-        let table = TranslationTable::uniform(WordPairs::from_corpus(pairs, known, sources));
+    fn new(corpus: &IdCorpus, [sources, targets]: [usize; 2], prior: Option<&'a WordAligner>) -> Self {
+        let known = prior.map(|prior| &prior.table.pairs);
+        let table = TranslationTable::uniform(WordPairs::from_corpus(corpus, known, [sources, targets]));
         let mut em = Self {
             prior,
+            types: TranslationTypes::new(&table.pairs, targets),
             null: [targets, sources].map(|words| vec![1.0 / words.max(1) as f32; words]),
-            jumps: [JumpDistribution::initial(), JumpDistribution::initial()],
+            jumps: [(); 2].map(|()| JumpModel::new(JumpDistribution::initial())),
             link_counts: LinkCounts::zeros(table.pairs.len()),
             null_counts: [targets, sources].map(LinkCounts::zeros),
             table,
         };
         if prior.is_some() {
             em.maximize([JumpCounts::zeros(), JumpCounts::zeros()], true);
+            em.reset_counts();
         }
         em
     }
 
     /// E-step: adds expected counts of links and of NULL. Returns those of jumps.
-    fn expect(&self, pairs: &[(WordIds, WordIds)], hmm: bool, on_progress: &(dyn Fn(usize) + Sync)) -> [JumpCounts; 2] {
-        let expect = |pairs: &[(WordIds, WordIds)]| {
+    fn expect(&self, corpus: &IdCorpus, hmm: bool, on_progress: &(dyn Fn(usize) + Sync)) -> [JumpCounts; 2] {
+        let step = if hmm { 1 } else { corpus.len().div_ceil(MAX_MODEL1_PAIRS).max(1) };
+        let expect = |block: usize| {
+            let pairs = block * BLOCK..corpus.len().min((block + 1) * BLOCK);
             let mut jump_counts = [JumpCounts::zeros(), JumpCounts::zeros()];
-            let mut pair = PairPosteriors::default();
-            for (source, target) in pairs {
-                pair.load_pair(&self.table, &self.null, source, target);
+            let mut posteriors = PairPosteriors::default();
+            for pair in pairs.clone().step_by(step).map(|index| corpus.pair(index)) {
+                posteriors.load_pair(&self.table, &self.null, pair);
                 if hmm {
-                    pair.hmm_posteriors(&self.jumps, Some(&mut jump_counts));
+                    posteriors.hmm_posteriors(&self.jumps, Some(&mut jump_counts));
                 } else {
-                    pair.model1_posteriors();
+                    posteriors.model1_posteriors();
                 }
-                pair.accumulate_counts(source, target, &self.link_counts, &self.null_counts);
+                posteriors.accumulate_counts(pair, &self.link_counts, &self.null_counts);
             }
             on_progress(pairs.len());
             jump_counts
         };
-        let blocks: Vec<[JumpCounts; 2]> = pairs.par_chunks(BLOCK).map(expect).collect();
+        let blocks: Vec<[JumpCounts; 2]> = (0..corpus.len().div_ceil(BLOCK)).into_par_iter().map(expect).collect();
         [0, 1].map(|direction| {
             let mut sum = JumpCounts::zeros();
             blocks.iter().for_each(|counts| sum.add(&counts[direction]));
@@ -115,40 +125,25 @@ impl<'a> Em<'a> {
         })
     }
 
-    /// M-step: estimates the parameters from the expected counts and the prior, and resets the counts.
+    /// M-step: estimates the parameters from the expected counts and the prior.
     fn maximize(&mut self, mut jump_counts: [JumpCounts; 2], hmm: bool) {
         if let Some(prior) = self.prior {
             prior.add_counts(&self.table.pairs, &self.link_counts, &self.null_counts, &mut jump_counts);
         }
-        let targets = self.null[0].len();
-        self.table.estimate(&self.link_counts, targets, DIRICHLET_PRIOR);
-        self.null = self.null_counts.each_ref().map(LinkCounts::take_frequencies);
+        self.table.estimate(&self.link_counts, &self.types, DIRICHLET_PRIOR);
+        self.null = self.null_counts.each_ref().map(LinkCounts::frequencies);
         if hmm {
-            self.jumps = jump_counts.each_ref().map(JumpDistribution::from_counts);
+            self.jumps = jump_counts.each_ref().map(|counts| JumpModel::new(JumpDistribution::from_counts(counts)));
         }
     }
-}
 
-/// Converts pairs to word ids and extends the vocabularies; drops pairs that are empty or too long on a side.
-fn to_ids<'a>(
-    pairs: impl Iterator<Item = &'a Pair>,
-    form: NormalForm,
-    [source, target]: &mut [AlignerVocab; 2],
-) -> Vec<(WordIds, WordIds)> {
-    let ids = |words: &mut AlignerVocab, text: &str| -> WordIds {
-        let spans = word_spans(text, text::WordSplitting::Punctuation).into_iter();
-        spans.take(MAX_WORDS + 1).map(|span| Some(words.add(normalize_word(&text[span], form)))).collect()
-    };
-    let fits = |sentence: &WordIds| (1..=MAX_WORDS).contains(&sentence.len());
-    pairs
-        .map(|pair| (ids(source, &pair.source), ids(target, &pair.target)))
-        .filter(|(source, target)| fits(source) && fits(target))
-        .collect()
-}
+    /// Drops word pairs that have hardly been linked.
+    fn prune(&mut self) {
+        self.table.prune(&self.link_counts);
+    }
 
-/// Number of occurrences of each word.
-fn count<'a>(sentences: impl Iterator<Item = &'a WordIds>, words: usize) -> Vec<u32> {
-    let mut counts = vec![0; words];
-    sentences.flatten().flatten().for_each(|&word| counts[word as usize] += 1);
-    counts
+    fn reset_counts(&mut self) {
+        self.link_counts = LinkCounts::zeros(self.table.pairs.len());
+        self.null_counts = self.null.each_ref().map(|null| LinkCounts::zeros(null.len()));
+    }
 }

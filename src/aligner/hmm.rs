@@ -9,7 +9,11 @@
 //!
 //! The sentence starts at position −1 and ends at position S, so that its boundaries are jumps as well.
 
+use std::sync::OnceLock;
+
 use super::jump_convolution::JumpConvolution;
+use super::padded_rows::{Lanes, PaddedRows, largest, sum_of, update};
+use crate::kernels::simd::vectorized;
 
 /// Maximum jump length; longer jumps count as this long.
 const MAX_JUMP: usize = 12;
@@ -26,25 +30,51 @@ const P_NULL: f32 = 0.02;
 #[derive(Clone, Debug, PartialEq)]
 pub struct JumpDistribution([f64; JUMP_BINS]);
 
-/// Expected counts of jump lengths.
+/// Expected counts of jumps by their exact length, from −[`LONGEST`] to [`LONGEST`].
 #[derive(Clone, Debug)]
-pub struct JumpCounts([f64; JUMP_BINS]);
+pub struct JumpCounts(Vec<f64>);
+
+/// Longest jump between [`MAX_DENSE_STATES`] states and their boundaries.
+const LONGEST: usize = MAX_DENSE_STATES + 1;
+
+/// Jump distribution with the transitions that it implies, which are computed when a sentence first needs them.
+#[derive(Clone, Debug)]
+pub struct JumpModel {
+    distribution: JumpDistribution,
+    /// By the number of states.
+    transitions: Vec<OnceLock<Transitions>>,
+}
+
+/// Transition probabilities of a sentence.
+#[derive(Clone, Debug, Default)]
+struct Transitions {
+    /// p(first state), and J to the end of the sentence from each state: `[2 × states]`.
+    boundaries: PaddedRows,
+    /// `[previous state × next state]`; empty above [`MAX_DENSE_STATES`].
+    by_previous: PaddedRows,
+    /// `[next state × previous state]`
+    by_next: PaddedRows,
+}
 
 /// Forward-backward sums of one sentence; buffers are reused between sentences.
 #[derive(Default)]
 pub struct Lattice {
-    /// Transition probabilities `[states, states]`, rows by previous state; empty above [`MAX_DENSE_STATES`].
-    transitions: Vec<f32>,
     /// Transitions above [`MAX_DENSE_STATES`].
     convolution: JumpConvolution,
-    begin: Vec<f32>,
-    end: Vec<f32>,
-    /// Scaled forward sums of states and of NULL, `[observations, states]`.
-    forward: Vec<f32>,
-    null: Vec<f32>,
+    /// Scaled forward sums of states: `[observations × states]`.
+    forward: PaddedRows,
+    /// Those of NULL, which keeps the state.
+    null: PaddedRows,
+    /// Both together.
+    mass: PaddedRows,
     /// Backward sums of the state after an observation, emitted by the state or by NULL: `[states]`.
-    backward: Vec<f32>,
-    next: Vec<f32>,
+    after: Vec<Lanes>,
+    /// Those before it.
+    before: Vec<Lanes>,
+    /// Weight of each state as the target of a jump.
+    arriving: Vec<Lanes>,
+    /// Expected jumps divided by J: `[previous state × next state]`.
+    jumps: PaddedRows,
 }
 
 fn bin(from: isize, to: isize) -> usize {
@@ -78,15 +108,19 @@ impl JumpDistribution {
 
     /// Relative frequencies of the counts, smoothed.
     pub fn from_counts(counts: &JumpCounts) -> Self {
-        let sum: f64 = counts.0.iter().sum::<f64>() + JUMP_BINS as f64 * 1e-3;
-        Self(counts.0.map(|count| (count + 1e-3) / sum))
+        let mut bins = [1e-3; JUMP_BINS];
+        for (jump, count) in counts.0.iter().enumerate() {
+            bins[bin(LONGEST as isize, jump as isize)] += count;
+        }
+        let sum: f64 = bins.iter().sum();
+        Self(bins.map(|count| count / sum))
     }
 }
 
 impl JumpCounts {
     /// Zero counts.
     pub fn zeros() -> Self {
-        Self([0.0; JUMP_BINS])
+        Self(vec![0.0; 2 * LONGEST + 1])
     }
 
     /// Adds other counts.
@@ -97,269 +131,329 @@ impl JumpCounts {
     /// Adds the counts of `jumps` jumps that are distributed as in `distribution`.
     pub fn add_distribution(&mut self, distribution: &JumpDistribution, jumps: f64) {
         let sum: f64 = distribution.0.iter().sum();
-        self.0.iter_mut().zip(&distribution.0).for_each(|(count, value)| *count += jumps * value / sum);
+        let counts = self.0[LONGEST - MAX_JUMP..].iter_mut();
+        counts.zip(&distribution.0).for_each(|(count, value)| *count += jumps * value / sum);
+    }
+
+    /// Counts of the jumps from a state, −1 for the start of the sentence, to the states from 0 on.
+    #[inline(always)]
+    fn jumps_of(&mut self, from: isize) -> &mut [f64] {
+        &mut self.0[(LONGEST as isize - from) as usize..]
+    }
+}
+
+impl JumpModel {
+    /// Model with a distribution.
+    pub fn new(distribution: JumpDistribution) -> Self {
+        Self { distribution, transitions: vec![OnceLock::new(); MAX_DENSE_STATES + 1] }
+    }
+
+    /// J.
+    pub fn distribution(&self) -> &JumpDistribution {
+        &self.distribution
+    }
+}
+
+impl Transitions {
+    /// Transitions at the boundaries of a sentence.
+    fn at_boundaries(jumps: &JumpDistribution, states: usize) -> Self {
+        let mut boundaries = PaddedRows::zeros(2, states);
+        jumps.transition_row(-1, boundaries.values_mut(0));
+        for (from, value) in boundaries.values_mut(1).iter_mut().enumerate() {
+            *value = jumps.0[bin(from as isize, states as isize)] as f32;
+        }
+        Self { boundaries, ..Self::default() }
+    }
+
+    /// All transitions.
+    fn dense(jumps: &JumpDistribution, states: usize) -> Self {
+        let mut by_previous = PaddedRows::zeros(states, states);
+        let mut by_next = PaddedRows::zeros(states, states);
+        for from in 0..states {
+            jumps.transition_row(from as isize, by_previous.values_mut(from));
+            for (to, &value) in by_previous.values(from).iter().enumerate() {
+                by_next.values_mut(to)[from] = value;
+            }
+        }
+        Self { by_previous, by_next, ..Self::at_boundaries(jumps, states) }
+    }
+
+    fn is_dense(&self) -> bool {
+        self.by_previous.columns() > 0
     }
 }
 
 impl Lattice {
-    /// Computes γ `[observations, states]` from p(observation | state), of the same shape, and p(observation | NULL).
-    /// Adds expected jumps to `counts`. Returns ln p(observations).
+    /// Computes γ `[observations × states]` from p(observation | state), of the same shape, and p(observation | NULL).
+    /// Adds expected jumps to `counts`, for up to [`MAX_DENSE_STATES`] states. Returns ln p(observations).
     pub fn posteriors(
         &mut self,
-        emissions: &[f32],
+        emissions: &PaddedRows,
         null_emissions: &[f32],
-        jumps: &JumpDistribution,
-        gamma: &mut [f32],
+        jumps: &JumpModel,
+        gamma: &mut PaddedRows,
         counts: Option<&mut JumpCounts>,
     ) -> f64 {
-        let observations = null_emissions.len();
-        if observations == 0 || emissions.is_empty() {
+        let states = emissions.columns();
+        gamma.reset(null_emissions.len(), states);
+        if null_emissions.is_empty() || states == 0 {
             return 0.0;
         }
-        let states = emissions.len() / observations;
-        self.prepare(jumps, states);
-        let log_probability = self.forward_pass(emissions, null_emissions, states);
-        self.backward_pass(emissions, null_emissions, states, gamma, counts);
-        log_probability
-    }
-
-    fn prepare(&mut self, jumps: &JumpDistribution, states: usize) {
-        self.begin.resize(states, 0.0);
-        self.end.resize(states, 0.0);
-        jumps.transition_row(-1, &mut self.begin);
-        for (from, value) in self.end.iter_mut().enumerate() {
-            *value = jumps.0[bin(from as isize, states as isize)] as f32;
-        }
-        if states > MAX_DENSE_STATES {
-            self.transitions.clear();
-            self.convolution.prepare(&jumps.0, states, 1.0 - P_NULL);
-        } else {
-            self.fill_transitions(jumps, states);
-        }
-    }
-
-    fn fill_transitions(&mut self, jumps: &JumpDistribution, states: usize) {
-        self.transitions.resize(states * states, 0.0);
-        for (from, row) in self.transitions.chunks_exact_mut(states).enumerate() {
-            jumps.transition_row(from as isize, row);
-        }
-    }
-
-    fn forward_pass(&mut self, emissions: &[f32], null_emissions: &[f32], states: usize) -> f64 {
-        let mut log_probability = 0.0;
-        self.forward.resize(emissions.len(), 0.0);
-        self.null.resize(emissions.len(), 0.0);
-        for (t, emission) in emissions.chunks_exact(states).enumerate() {
-            let (before, now) = self.forward.split_at_mut(t * states);
-            let (null_before, null) = self.null.split_at_mut(t * states);
-            let (now, null) = (&mut now[..states], &mut null[..states]);
-            if t == 0 {
-                now.copy_from_slice(&self.begin);
-                // NULL before the first word keeps any state equally.
-                null.fill(P_NULL / states as f32);
-            } else {
-                let (before, null_before) = (&before[(t - 1) * states..], &null_before[(t - 1) * states..]);
-                let mass = before.iter().zip(null_before).map(|(word, null)| word + null);
-                if self.transitions.is_empty() {
-                    self.convolution.sum_incoming(mass, now);
-                } else {
-                    now.fill(0.0);
-                    for (jumps, mass) in self.transitions.chunks_exact(states).zip(mass) {
-                        now.iter_mut().zip(jumps).for_each(|(sum, jump)| *sum += mass * jump);
-                    }
-                }
-                for ((sum, word), null) in null.iter_mut().zip(before).zip(null_before) {
-                    *sum = P_NULL * (word + null);
-                }
+        match jumps.transitions.get(states) {
+            Some(transitions) => {
+                let transitions = transitions.get_or_init(|| Transitions::dense(&jumps.distribution, states));
+                self.run(emissions, null_emissions, transitions, gamma, counts)
             }
-            now.iter_mut().zip(emission).for_each(|(sum, emission)| *sum *= emission);
-            null.iter_mut().for_each(|sum| *sum *= null_emissions[t]);
-            log_probability += scale(now, null);
+            None => {
+                self.convolution.prepare(&jumps.distribution.0, states, 1.0 - P_NULL);
+                let transitions = Transitions::at_boundaries(&jumps.distribution, states);
+                self.run(emissions, null_emissions, &transitions, gamma, None)
+            }
+        }
+    }
+
+    fn run(
+        &mut self,
+        emissions: &PaddedRows,
+        null_emissions: &[f32],
+        transitions: &Transitions,
+        gamma: &mut PaddedRows,
+        counts: Option<&mut JumpCounts>,
+    ) -> f64 {
+        vectorized(
+            #[inline(always)]
+            || {
+                let log_probability = self.forward_pass(emissions, null_emissions, transitions);
+                self.backward_pass(emissions, null_emissions, transitions, gamma, counts.is_some());
+                if let Some(counts) = counts {
+                    self.count_jumps(transitions, gamma, null_emissions.len(), counts);
+                }
+                log_probability
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn forward_pass(&mut self, emissions: &PaddedRows, null_emissions: &[f32], transitions: &Transitions) -> f64 {
+        let (observations, states) = (null_emissions.len(), emissions.columns());
+        let Self { forward, null, mass, convolution, .. } = self;
+        for rows in [&mut *forward, null, mass] {
+            rows.reset(observations, states);
+        }
+        let mut log_probability = 0.0;
+        for (t, &null_emission) in null_emissions.iter().enumerate() {
+            let (word, null) = (forward.row_mut(t), null.row_mut(t));
+            if t == 0 {
+                word.copy_from_slice(transitions.boundaries.row(0));
+                // NULL before the first word keeps any state equally.
+                null.as_flattened_mut()[..states].fill(P_NULL * null_emission / states as f32);
+            } else {
+                let before = mass.values(t - 1);
+                if transitions.is_dense() {
+                    transitions.by_previous.weighted_sum(before, word);
+                } else {
+                    convolution.sum_incoming(before.iter().copied(), &mut word.as_flattened_mut()[..states]);
+                }
+                update(null, mass.row(t - 1), |null, mass| *null = P_NULL * null_emission * mass);
+            }
+            update(word, emissions.row(t), |sum, emission| *sum *= emission);
+            // Scaled to sum to 1, against underflow.
+            let scale = inverse(sum_of(word, null, |word, null| word + null));
+            word.as_flattened_mut().iter_mut().for_each(|value| *value *= scale);
+            null.as_flattened_mut().iter_mut().for_each(|value| *value *= scale);
+            let together = mass.row_mut(t);
+            together.copy_from_slice(word);
+            update(together, null, |mass, null| *mass += null);
+            log_probability -= f64::from(scale).ln();
         }
         log_probability
     }
 
+    #[inline(always)]
     fn backward_pass(
         &mut self,
-        emissions: &[f32],
+        emissions: &PaddedRows,
         null_emissions: &[f32],
-        states: usize,
-        gamma: &mut [f32],
-        mut counts: Option<&mut JumpCounts>,
+        transitions: &Transitions,
+        gamma: &mut PaddedRows,
+        with_jumps: bool,
     ) {
-        self.backward.clear();
-        self.backward.extend_from_slice(&self.end);
-        self.next.resize(states, 0.0);
+        let states = emissions.columns();
+        self.after.clear();
+        self.after.extend_from_slice(transitions.boundaries.row(1));
+        if with_jumps {
+            self.jumps.reset(states, states);
+        }
         for t in (0..null_emissions.len()).rev() {
-            let (word, null) = (&self.forward[t * states..][..states], &self.null[t * states..][..states]);
-            let gamma = &mut gamma[t * states..][..states];
-            let mut sum = 0.0;
-            for (((gamma, word), null), after) in gamma.iter_mut().zip(word).zip(null).zip(&self.backward) {
-                *gamma = word * after;
-                sum += *gamma + null * after;
-            }
+            let gamma = gamma.row_mut(t);
+            let scale = inverse(sum_of(self.mass.row(t), &self.after, |mass, after| mass * after));
+            gamma.copy_from_slice(self.forward.row(t));
             // Rounding can exceed 1.
-            gamma.iter_mut().for_each(|gamma| *gamma = (*gamma / sum).clamp(0.0, 1.0));
-            if let Some(counts) = counts.as_deref_mut().filter(|_| t == 0) {
-                gamma.iter().enumerate().for_each(|(to, gamma)| counts.0[bin(-1, to as isize)] += f64::from(*gamma));
-            }
-            if t + 1 == null_emissions.len()
-                && let Some(counts) = counts.as_deref_mut()
-            {
-                let last = gamma.iter().enumerate();
-                last.for_each(|(from, gamma)| counts.0[bin(from as isize, states as isize)] += f64::from(*gamma));
-            }
+            update(gamma, &self.after, |gamma, after| *gamma = (*gamma * after * scale).clamp(0.0, 1.0));
             if t > 0 {
-                let emission = &emissions[t * states..][..states];
-                self.backward_step(t, emission, null_emissions[t], states, counts.as_deref_mut());
+                self.backward_step(t, emissions, null_emissions[t], transitions, with_jumps);
             }
         }
     }
 
-    /// Moves the backward sums before observation `t` and counts the jumps to it.
+    /// Moves the backward sums before observation `t`, and adds the jumps to it.
+    #[inline(always)]
     fn backward_step(
         &mut self,
         t: usize,
-        emission: &[f32],
+        emissions: &PaddedRows,
         null_emission: f32,
-        states: usize,
-        counts: Option<&mut JumpCounts>,
+        transitions: &Transitions,
+        with_jumps: bool,
     ) {
-        // Weight of each state as the target of a jump.
-        let arriving: Vec<f32> =
-            emission.iter().zip(&self.backward).map(|(emission, after)| emission * after).collect();
-        if self.transitions.is_empty() {
-            self.convolution.sum_outgoing(&arriving, &mut self.next);
+        let states = emissions.columns();
+        let Self { convolution, mass, after, before, arriving, jumps, .. } = self;
+        arriving.clear();
+        arriving.extend_from_slice(emissions.row(t));
+        update(arriving, after, |arriving, after| *arriving *= after);
+        before.resize(after.len(), Lanes::default());
+        if transitions.is_dense() {
+            transitions.by_next.weighted_sum(&arriving.as_flattened()[..states], before);
         } else {
-            for (next, jumps) in self.next.iter_mut().zip(self.transitions.chunks_exact(states)) {
-                *next = jumps.iter().zip(&arriving).map(|(jump, arriving)| jump * arriving).sum();
+            convolution.sum_outgoing(&arriving.as_flattened()[..states], &mut before.as_flattened_mut()[..states]);
+        }
+        update(before, after, |before, after| *before += P_NULL * null_emission * after);
+        if with_jumps {
+            let scale = inverse(sum_of(mass.row(t - 1), before, |mass, before| mass * before));
+            for (from, &mass) in mass.values(t - 1).iter().enumerate() {
+                update(jumps.row_mut(from), arriving, |jumps, arriving| *jumps += mass * scale * arriving);
             }
         }
-        for (next, after) in self.next.iter_mut().zip(&self.backward) {
-            *next += P_NULL * null_emission * after;
+        let scale = inverse(largest(before));
+        before.as_flattened_mut().iter_mut().for_each(|value| *value *= scale);
+        std::mem::swap(before, after);
+    }
+
+    /// Adds the expected jumps of the sentence to `counts`.
+    #[inline(always)]
+    fn count_jumps(&self, transitions: &Transitions, gamma: &PaddedRows, observations: usize, counts: &mut JumpCounts) {
+        let states = gamma.columns();
+        let first = counts.jumps_of(-1).iter_mut().zip(gamma.values(0));
+        first.for_each(|(count, gamma)| *count += f64::from(*gamma));
+        for (from, gamma) in gamma.values(observations - 1).iter().enumerate() {
+            counts.jumps_of(from as isize)[states] += f64::from(*gamma);
         }
-        let (word, null) = (&self.forward[(t - 1) * states..][..states], &self.null[(t - 1) * states..][..states]);
-        let mass = word.iter().zip(null).map(|(word, null)| word + null);
-        let sum: f32 = mass.clone().zip(&self.next).map(|(mass, next)| mass * next).sum();
-        if let Some(counts) = counts {
-            for (from, (jumps, mass)) in self.transitions.chunks_exact(states).zip(mass).enumerate() {
-                for (to, (jump, arriving)) in jumps.iter().zip(&arriving).enumerate() {
-                    counts.0[bin(from as isize, to as isize)] += f64::from(mass * jump * arriving / sum);
-                }
-            }
-        }
-        let largest = self.next.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
-        for (backward, next) in self.backward.iter_mut().zip(&self.next) {
-            *backward = next / largest;
+        for from in 0..states {
+            let jumps = self.jumps.values(from).iter().zip(transitions.by_previous.values(from));
+            let counts = counts.jumps_of(from as isize).iter_mut();
+            counts.zip(jumps).for_each(|(count, (weight, jump))| *count += f64::from(weight * jump));
         }
     }
 }
 
-/// Scales both to sum to 1, against underflow; returns the logarithm of their sum.
-fn scale(word: &mut [f32], null: &mut [f32]) -> f64 {
-    let sum = word.iter().sum::<f32>() + null.iter().sum::<f32>();
-    let factor = 1.0 / sum.max(f32::MIN_POSITIVE);
-    word.iter_mut().chain(null).for_each(|value| *value *= factor);
-    -f64::from(factor).ln()
+/// 1 / sum; finite for all sums.
+#[inline(always)]
+fn inverse(sum: f32) -> f32 {
+    1.0 / sum.max(f32::MIN_POSITIVE)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// γ by enumerating all state sequences.
-    fn enumerated(emissions: &[f32], null_emissions: &[f32], jumps: &JumpDistribution) -> Vec<f32> {
-        let (observations, states) = (null_emissions.len(), emissions.len() / null_emissions.len());
+    fn rows(observations: usize, states: usize, value: impl Fn(usize, usize) -> f32) -> PaddedRows {
+        let mut rows = PaddedRows::zeros(observations, states);
+        for t in 0..observations {
+            rows.values_mut(t).iter_mut().enumerate().for_each(|(s, cell)| *cell = value(t, s));
+        }
+        rows
+    }
+
+    fn jump_model() -> JumpModel {
+        JumpModel::new(JumpDistribution::initial())
+    }
+
+    /// γ and the expected jumps by enumerating all state sequences.
+    fn enumerated(emissions: &PaddedRows, null_emissions: &[f32]) -> (PaddedRows, Vec<f64>) {
+        let (observations, states, jumps) = (null_emissions.len(), emissions.columns(), JumpDistribution::initial());
         let transition = |from: isize, to: usize| {
             let all: f64 = (0..states).map(|to| jumps.0[bin(from, to as isize)]).sum();
             jumps.0[bin(from, to as isize)] / all * f64::from(1.0 - P_NULL)
         };
-        let (mut gamma, mut total) = (vec![0.0; emissions.len()], 0.0);
+        let (mut gamma, mut counts, mut total) = (vec![0.0; observations * states], JumpCounts::zeros().0, 0.0);
         // A choice is a state or, from `states` on, NULL with the kept state.
         for number in 0..(2 * states).pow(observations as u32) {
             let choice = |t: usize| number / (2 * states).pow(t as u32) % (2 * states);
+            let state = |t: usize| choice(t) % states;
+            let is_null = |t: usize| choice(t) >= states;
+            let from = |t: usize| if t > 0 { state(t - 1) as isize } else { -1 };
             let mut weight = 1.0;
             for t in 0..observations {
-                let (state, null) = (choice(t) % states, choice(t) >= states);
-                let before = (t > 0).then(|| choice(t - 1) % states);
-                weight *= match (null, before) {
-                    (false, None) => transition(-1, state),
-                    (false, Some(before)) => transition(before as isize, state),
-                    (true, None) => f64::from(P_NULL) / states as f64,
-                    (true, Some(before)) => {
-                        if before == state {
-                            f64::from(P_NULL)
-                        } else {
-                            0.0
-                        }
-                    }
+                weight *= match (is_null(t), t) {
+                    (false, _) => transition(from(t), state(t)) * f64::from(emissions.get(t, state(t))),
+                    (true, 0) => f64::from(P_NULL * null_emissions[0]) / states as f64,
+                    (true, _) if from(t) == state(t) as isize => f64::from(P_NULL * null_emissions[t]),
+                    (true, _) => 0.0,
                 };
-                weight *= f64::from(if null { null_emissions[t] } else { emissions[t * states + state] });
             }
-            weight *= jumps.0[bin((choice(observations - 1) % states) as isize, states as isize)];
+            weight *= jumps.0[bin(state(observations - 1) as isize, states as isize)];
             total += weight;
-            for t in (0..observations).filter(|&t| choice(t) < states) {
-                gamma[t * states + choice(t)] += weight;
+            let mut count = |from: isize, to: usize| counts[(LONGEST as isize + to as isize - from) as usize] += weight;
+            for t in (0..observations).filter(|&t| !is_null(t)) {
+                gamma[t * states + state(t)] += weight;
+                count(from(t), state(t));
+            }
+            if !is_null(observations - 1) {
+                count(state(observations - 1) as isize, states);
             }
         }
-        gamma.iter().map(|weight| (weight / total) as f32).collect()
+        counts.iter_mut().for_each(|count| *count /= total);
+        (rows(observations, states, |t, s| (gamma[t * states + s] / total) as f32), counts)
     }
 
     #[test]
-    fn posteriors_match_enumeration() {
+    fn posteriors_and_jumps_match_enumeration() {
         let mut lattice = Lattice::default();
-        for (observations, states) in [(1, 1), (1, 3), (3, 1), (3, 3), (4, 2)] {
-            let emissions: Vec<f32> = (0..observations * states).map(|i| 0.1 + ((i * 7) % 5) as f32 * 0.2).collect();
+        for (observations, states) in [(1, 1), (1, 3), (3, 1), (3, 3), (4, 2), (2, 9)] {
+            let emissions = rows(observations, states, |t, s| 0.1 + (((t * states + s) * 7) % 5) as f32 * 0.2);
             let null_emissions: Vec<f32> = (0..observations).map(|t| 0.05 + 0.1 * t as f32).collect();
-            let jumps = JumpDistribution::initial();
-            let mut gamma = vec![0.0; emissions.len()];
+            let mut gamma = PaddedRows::default();
             let mut counts = JumpCounts::zeros();
-            lattice.posteriors(&emissions, &null_emissions, &jumps, &mut gamma, Some(&mut counts));
-            for (found, expected) in gamma.iter().zip(enumerated(&emissions, &null_emissions, &jumps)) {
+            lattice.posteriors(&emissions, &null_emissions, &jump_model(), &mut gamma, Some(&mut counts));
+            let (expected, expected_counts) = enumerated(&emissions, &null_emissions);
+            for (found, expected) in (0..observations).flat_map(|t| gamma.values(t).iter().zip(expected.values(t))) {
                 assert!((found - expected).abs() < 1e-5, "{observations} × {states}: {found} {expected}");
             }
-            assert!(counts.0.iter().all(|count| count.is_finite()));
+            for (found, expected) in counts.0.iter().zip(expected_counts) {
+                assert!((found - expected).abs() < 1e-5, "{observations} × {states}: {found} {expected}");
+            }
         }
     }
 
     #[test]
     fn does_not_underflow_on_long_sentences() {
         let (observations, states) = (300, 280);
-        let emissions = vec![1e-7; observations * states];
-        let mut gamma = vec![0.0; emissions.len()];
-        Lattice::default().posteriors(
-            &emissions,
-            &vec![1e-6; observations],
-            &JumpDistribution::initial(),
-            &mut gamma,
-            None,
-        );
-        assert!(gamma.iter().all(|value| value.is_finite() && (0.0..=1.0).contains(value)));
+        let emissions = rows(observations, states, |_, _| 1e-7);
+        let mut gamma = PaddedRows::default();
+        let null_emissions = vec![1e-6; observations];
+        Lattice::default().posteriors(&emissions, &null_emissions, &jump_model(), &mut gamma, None);
+        let mut values = (0..observations).flat_map(|t| gamma.values(t));
+        assert!(values.all(|value| value.is_finite() && (0.0..=1.0).contains(value)));
     }
 
     #[test]
     fn convolution_matches_dense_transitions() {
         let (observations, states) = (230, MAX_DENSE_STATES + 7);
-        let emission = |t: usize, s: usize| {
+        let emissions = rows(observations, states, |t, s| {
             let likely = (t * 7 + s * 3).is_multiple_of(31) || t * states / observations == s;
             if likely { 0.2 } else { 1e-6 }
-        };
-        let emissions: Vec<f32> = (0..observations * states).map(|i| emission(i / states, i % states)).collect();
+        });
         let null_emissions = vec![1e-4; observations];
+        let jumps = JumpDistribution::initial();
         let mut lattice = Lattice::default();
-        let mut found = [vec![0.0; emissions.len()], vec![0.0; emissions.len()]];
-        let mut totals = [0.0; 2];
-        for (dense, (gamma, total)) in found.iter_mut().zip(&mut totals).enumerate() {
-            lattice.prepare(&JumpDistribution::initial(), states);
-            assert!(lattice.transitions.is_empty());
-            if dense == 1 {
-                lattice.fill_transitions(&JumpDistribution::initial(), states);
-            }
-            *total = lattice.forward_pass(&emissions, &null_emissions, states);
-            lattice.backward_pass(&emissions, &null_emissions, states, gamma, None);
-        }
+        let mut found = [PaddedRows::zeros(observations, states), PaddedRows::zeros(observations, states)];
+        lattice.convolution.prepare(&jumps.0, states, 1.0 - P_NULL);
+        let transitions = [Transitions::at_boundaries(&jumps, states), Transitions::dense(&jumps, states)];
+        let mut run =
+            |index: usize| lattice.run(&emissions, &null_emissions, &transitions[index], &mut found[index], None);
+        let totals = [run(0), run(1)];
         assert!((totals[0] - totals[1]).abs() < 1e-3, "{totals:?}");
-        for (a, b) in found[0].iter().zip(&found[1]) {
+        for (a, b) in (0..observations).flat_map(|t| found[0].values(t).iter().zip(found[1].values(t))) {
             assert!((a - b).abs() < 1e-4, "{a} {b}");
         }
     }
@@ -367,8 +461,8 @@ mod tests {
     #[test]
     fn estimates_sum_to_one() {
         let mut counts = JumpCounts::zeros();
-        counts.0[bin(2, 3)] += 3.0;
-        counts.0[bin(0, 40)] += 1.0;
+        counts.jumps_of(2)[3] += 3.0;
+        counts.jumps_of(0)[40] += 1.0;
         let jumps = JumpDistribution::from_counts(&counts);
         assert!((jumps.values().iter().sum::<f64>() - 1.0).abs() < 1e-9);
         assert!(jumps.0[MAX_JUMP + 1] > 0.7 && jumps.0[JUMP_BINS - 1] > 0.2);

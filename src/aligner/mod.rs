@@ -7,7 +7,9 @@
 mod cognates;
 mod em;
 mod hmm;
+mod id_corpus;
 mod jump_convolution;
+mod padded_rows;
 mod pair_posteriors;
 mod prior;
 mod serialized;

@@ -1,8 +1,9 @@
 //! Link posteriors of one sentence pair under Model 1 and the HMM.
 
-use super::hmm::{JumpCounts, JumpDistribution, Lattice};
-use super::translation_table::{LinkCounts, TranslationTable};
-use super::vocab::WordId;
+use super::hmm::{JumpCounts, JumpModel, Lattice};
+use super::padded_rows::{PaddedRows, sum_of, update};
+use super::translation_table::{ABSENT, LinkCounts, TranslationTable};
+use crate::kernels::simd::vectorized;
 
 /// Floor of translation probabilities, which unseen word pairs and unknown words get.
 const FLOOR: f32 = 1e-7;
@@ -10,54 +11,60 @@ const FLOOR: f32 = 1e-7;
 const DIAGONAL_TENSION: f32 = 2.5;
 const P_NULL: f32 = 0.08;
 
+/// Minimum expected count of a link that is added. Most links of a pair have less.
+const MIN_COUNT: f32 = 1e-6;
+
 /// Posteriors of one pair; buffers are reused between pairs.
 #[derive(Default)]
 pub struct PairPosteriors {
-    sources: usize,
-    targets: usize,
-    /// Table entries: `[target, source]`.
-    entries: Vec<Option<usize>>,
-    /// t(target | source): `[target, source]`.
-    forward: Vec<f32>,
-    /// t(source | target): `[source, target]`.
-    backward: Vec<f32>,
+    /// Table entries: `[source × target]`.
+    entries: Vec<u32>,
+    /// t(target | source): `[target × source]`.
+    forward: PaddedRows,
+    /// t(source | target): `[source × target]`.
+    backward: PaddedRows,
     /// p(target word | NULL), p(source word | NULL).
     null: [Vec<f32>; 2],
-    /// p(t is aligned to s): `[target, source]`.
-    pub by_source: Vec<f32>,
-    /// p(s is aligned to t): `[source, target]`.
-    pub by_target: Vec<f32>,
+    /// p(t is aligned to s): `[target × source]`.
+    pub by_source: PaddedRows,
+    /// p(s is aligned to t): `[source × target]`.
+    pub by_target: PaddedRows,
     lattice: Lattice,
 }
 
 impl PairPosteriors {
     /// Looks up the translation probabilities of a pair. `null` holds p(target word | NULL) and p(source word | NULL).
-    pub fn load_pair(&mut self, table: &TranslationTable, null: &[Vec<f32>; 2], source: &[WordId], target: &[WordId]) {
-        (self.sources, self.targets) = (source.len(), target.len());
-        self.entries.clear();
-        self.entries.extend(table.pairs.entries_of_pair(source, target));
-        let cells = source.len() * target.len();
-        for values in [&mut self.forward, &mut self.backward, &mut self.by_source, &mut self.by_target] {
-            values.resize(cells, 0.0);
+    pub fn load_pair(&mut self, table: &TranslationTable, null: &[Vec<f32>; 2], [source, target]: [&[u32]; 2]) {
+        let Self { entries, forward, backward, .. } = self;
+        table.pairs.load_entries(source, target, entries);
+        forward.reset(target.len(), source.len());
+        backward.reset(source.len(), target.len());
+        let absent = |side: usize, words: &[u32]| -> Vec<f32> {
+            let value = |&word: &u32| table.absent[side].get(word as usize).copied().unwrap_or(FLOOR);
+            words.iter().map(value).collect()
+        };
+        let [absent_forward, absent_backward] = [absent(0, source), absent(1, target)];
+        for (s, entries) in entries.chunks_exact(target.len().max(1)).enumerate() {
+            for (t, (&entry, backward)) in entries.iter().zip(backward.values_mut(s)).enumerate() {
+                let values = match entry {
+                    ABSENT => [absent_forward[s], absent_backward[t]],
+                    entry => [&table.forward, &table.backward].map(|values| values[entry as usize]),
+                };
+                [forward.values_mut(t)[s], *backward] = values.map(|value| value.max(FLOOR));
+            }
         }
-        let value = |table: &[f32], entry: Option<usize>| entry.map_or(FLOOR, |entry| table[entry].max(FLOOR));
-        for (index, &entry) in self.entries.iter().enumerate() {
-            let (t, s) = (index / self.sources, index % self.sources);
-            self.forward[index] = value(&table.forward, entry);
-            self.backward[s * self.targets + t] = value(&table.backward, entry);
-        }
-        for (side, words) in [target, source].into_iter().enumerate() {
-            let probability = |word: &WordId| word.map_or(FLOOR, |word| null[side][word as usize].max(FLOOR));
-            self.null[side].clear();
-            self.null[side].extend(words.iter().map(probability));
+        for ((own, null), words) in self.null.iter_mut().zip(null).zip([target, source]) {
+            let probability = |&word: &u32| null.get(word as usize).map_or(FLOOR, |value| value.max(FLOOR));
+            own.clear();
+            own.extend(words.iter().map(probability));
         }
     }
 
     /// Raises t(target | source) and t(source | target) of two words to at least the given values.
     pub fn raise(&mut self, source: usize, target: usize, [forward, backward]: [f32; 2]) {
         let values = [
-            (&mut self.forward[target * self.sources + source], forward),
-            (&mut self.backward[source * self.targets + target], backward),
+            (&mut self.forward.values_mut(target)[source], forward),
+            (&mut self.backward.values_mut(source)[target], backward),
         ];
         for (value, min) in values {
             *value = value.max(min);
@@ -65,7 +72,7 @@ impl PairPosteriors {
     }
 
     /// Computes posteriors under the HMM. Returns ln p(target | source).
-    pub fn hmm_posteriors(&mut self, jumps: &[JumpDistribution; 2], counts: Option<&mut [JumpCounts; 2]>) -> f64 {
+    pub fn hmm_posteriors(&mut self, jumps: &[JumpModel; 2], counts: Option<&mut [JumpCounts; 2]>) -> f64 {
         let [forward_counts, backward_counts] = match counts {
             Some([forward, backward]) => [Some(forward), Some(backward)],
             None => [None, None],
@@ -78,39 +85,57 @@ impl PairPosteriors {
 
     /// Computes posteriors under Model 1 (Brown et al. 1993) with a diagonal prior (Dyer, Chahuneau & Smith 2013).
     pub fn model1_posteriors(&mut self) {
-        let relative = |i: usize, length: usize| (i as f32 + 0.5) / length as f32;
-        let compute = |translations: &[f32], null: &[f32], posteriors: &mut [f32], states: usize| {
-            let observations = null.len();
-            let rows = translations.chunks_exact(states).zip(posteriors.chunks_exact_mut(states));
-            for (t, ((translations, posteriors), null)) in rows.zip(null).enumerate() {
-                let mut prior_sum = 0.0;
-                for (s, (posterior, translation)) in posteriors.iter_mut().zip(translations).enumerate() {
-                    let prior = (-DIAGONAL_TENSION * (relative(t, observations) - relative(s, states)).abs()).exp();
-                    *posterior = prior * translation;
-                    prior_sum += prior;
-                }
-                posteriors.iter_mut().for_each(|posterior| *posterior *= (1.0 - P_NULL) / prior_sum);
-                let sum = posteriors.iter().sum::<f32>() + P_NULL * null;
-                posteriors.iter_mut().for_each(|posterior| *posterior /= sum);
-            }
-        };
-        compute(&self.forward, &self.null[0], &mut self.by_source, self.sources);
-        compute(&self.backward, &self.null[1], &mut self.by_target, self.targets);
+        model1_rows(&self.forward, &self.null[0], &mut self.by_source);
+        model1_rows(&self.backward, &self.null[1], &mut self.by_target);
     }
 
     /// Adds the agreement counts of all links, the product of both posteriors, and the NULL counts of both sides.
-    pub fn accumulate_counts(&self, source: &[WordId], target: &[WordId], counts: &LinkCounts, null: &[LinkCounts; 2]) {
-        for (index, entry) in self.entries.iter().enumerate() {
-            let (t, s) = (index / self.sources, index % self.sources);
-            if let Some(entry) = *entry {
-                counts.add(entry, self.by_source[index] * self.by_target[s * self.targets + t]);
+    pub fn accumulate_counts(&self, [source, target]: [&[u32]; 2], counts: &LinkCounts, null: &[LinkCounts; 2]) {
+        for (s, entries) in self.entries.chunks_exact(target.len()).enumerate() {
+            let present = entries.iter().zip(self.by_target.values(s)).enumerate();
+            for (t, (&entry, by_target)) in present.filter(|(_, (entry, _))| **entry != ABSENT) {
+                let count = by_target * self.by_source.get(t, s);
+                if count >= MIN_COUNT {
+                    counts.add(entry as usize, count);
+                }
             }
         }
-        let sides = [(&self.by_source, self.sources, target), (&self.by_target, self.targets, source)];
-        for ((posteriors, states, words), counts) in sides.into_iter().zip(null) {
-            for (posteriors, word) in posteriors.chunks_exact(states).zip(words.iter().flatten()) {
-                counts.add(*word as usize, (1.0 - posteriors.iter().sum::<f32>()).max(0.0));
+        let sides = [(&self.by_source, target), (&self.by_target, source)];
+        for ((posteriors, words), counts) in sides.into_iter().zip(null) {
+            for (index, &word) in words.iter().enumerate() {
+                let linked: f32 = posteriors.values(index).iter().sum();
+                counts.add(word as usize, (1.0 - linked).max(0.0));
             }
         }
     }
+}
+
+/// Writes p(a_t = s) under Model 1 from t(observation | state), `[observations × states]`, and p(observation | NULL). The
+/// prior is e^(−λ |r_t − r_s|) of the relative positions, the smaller one of the products e^(λ r_t) e^(−λ r_s) and
+/// e^(−λ r_t) e^(λ r_s).
+fn model1_rows(translations: &PaddedRows, null: &[f32], posteriors: &mut PaddedRows) {
+    let exponent = |i: usize, length: usize| DIAGONAL_TENSION * (i as f32 + 0.5) / length as f32;
+    let states = translations.columns();
+    let mut powers = PaddedRows::zeros(2, states);
+    for s in 0..states {
+        let exponent = exponent(s, states);
+        powers.values_mut(0)[s] = exponent.exp();
+        powers.values_mut(1)[s] = (-exponent).exp();
+    }
+    posteriors.reset(null.len(), states);
+    vectorized(
+        #[inline(always)]
+        || {
+            for (t, &p_null) in null.iter().enumerate() {
+                let exponent = exponent(t, null.len());
+                let (rising, falling, row) = (exponent.exp(), (-exponent).exp(), posteriors.row_mut(t));
+                row.copy_from_slice(powers.row(0));
+                update(row, powers.row(1), |prior, other| *prior = (*prior * falling).min(other * rising));
+                let prior = (1.0 - P_NULL) / sum_of(row, row, |prior, _| prior);
+                update(row, translations.row(t), |posterior, translation| *posterior *= translation * prior);
+                let scale = 1.0 / (sum_of(row, row, |posterior, _| posterior) + P_NULL * p_null);
+                row.as_flattened_mut().iter_mut().for_each(|posterior| *posterior *= scale);
+            }
+        },
+    );
 }

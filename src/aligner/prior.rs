@@ -37,7 +37,7 @@ impl WordAligner {
             for (word, probability) in self.null[direction].iter().enumerate() {
                 null[direction].add(word, P_NULL * words as f32 * probability);
             }
-            jumps[direction].add_distribution(&self.jumps[direction], words);
+            jumps[direction].add_distribution(self.jumps[direction].distribution(), words);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 
-use super::hmm::JumpDistribution;
+use super::hmm::{JumpDistribution, JumpModel};
 use super::translation_table::{TranslationTable, WordPairs};
 use super::vocab::AlignerVocab;
 use super::word_aligner::WordAligner;
@@ -38,7 +38,7 @@ impl WordAligner {
             words: self.words.each_ref().map(|words| words.words().to_vec()),
             null: self.null.clone(),
             counts: self.counts.clone(),
-            jumps: self.jumps.each_ref().map(|jumps| jumps.values().to_vec()),
+            jumps: self.jumps.each_ref().map(|jumps| jumps.distribution().values().to_vec()),
             ..SerializedAligner::default()
         };
         for (source, target, translations) in self.table.likely(MIN_PROBABILITY) {
@@ -79,7 +79,12 @@ impl WordAligner {
         });
         ensure!(words.each_ref().map(|words| words.words().len()) == sizes, "a word occurs twice");
         let [first, second] = jumps.map(|jumps| JumpDistribution::from_values(&jumps).context("invalid jumps"));
-        let table = TranslationTable { pairs: WordPairs::from_keys(&keys, sizes[0]), forward, backward };
-        Ok(Self::new(form, words, table, null, [first?, second?], counts))
+        let table = TranslationTable {
+            pairs: WordPairs::from_keys(&keys, sizes[0]),
+            forward,
+            backward,
+            absent: Default::default(),
+        };
+        Ok(Self::new(form, words, table, null, [first?, second?].map(JumpModel::new), counts))
     }
 }

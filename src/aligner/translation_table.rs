@@ -4,7 +4,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::vocab::{WordId, WordIds};
+use super::id_corpus::IdCorpus;
+
+/// Entry of a word pair that the table lacks.
+pub const ABSENT: u32 = u32::MAX;
+
+/// Minimum expected count of an entry that [`TranslationTable::prune`] keeps.
+const MIN_COUNT: f64 = 1e-4;
+
+/// Source words per parallel task.
+const SOURCES: usize = 16;
 
 /// Co-occurring word pairs in CSR format: for each source word its target words.
 #[derive(Clone, Debug, Default)]
@@ -12,40 +21,71 @@ pub struct WordPairs {
     /// Start of each source word's entries, and the end of the last.
     starts: Vec<usize>,
     targets: Vec<u32>,
+    /// Hashes of each source word's target words: a pair that is not here has no entry.
+    filters: Vec<HashFilter>,
+}
+
+/// Bloom filter of words with one hash function.
+#[derive(Clone, Copy, Debug, Default)]
+struct HashFilter([u64; 4]);
+
+impl HashFilter {
+    fn new(words: &[u32]) -> Self {
+        let mut bits = [0; 4];
+        for &word in words {
+            let (index, bit) = Self::position(word);
+            bits[index] |= bit;
+        }
+        Self(bits)
+    }
+
+    #[inline(always)]
+    fn may_contain(&self, word: u32) -> bool {
+        let (index, bit) = Self::position(word);
+        self.0[index] & bit != 0
+    }
+
+    /// Fibonacci hashing (Knuth, volume 3, section 6.4).
+    #[inline(always)]
+    fn position(word: u32) -> (usize, u64) {
+        let hash = word.wrapping_mul(0x9E37_79B9) >> 24;
+        (hash as usize / 64, 1 << (hash % 64))
+    }
 }
 
 impl WordPairs {
-    /// Collects the pairs of a corpus given as source and target ids, and the pairs `known`, given by their keys.
-    pub fn from_corpus(pairs: &[(WordIds, WordIds)], known: Vec<u64>, source_words: usize) -> Self {
-        // Blocks bound the memory of the keys before they are deduplicated.
-        const BLOCK: usize = 1 << 14;
-        let mut all = known;
-        for block in pairs.chunks(BLOCK) {
-            let co_occurring = |(source, target): &(WordIds, WordIds)| -> Vec<u64> {
-                let by_source = |&s: &u32| target.iter().flatten().map(move |&t| u64::from(s) << 32 | u64::from(t));
-                source.iter().flatten().flat_map(by_source).collect()
-            };
-            let mut keys: Vec<u64> = block.par_iter().flat_map_iter(co_occurring).collect();
-            keys.par_sort_unstable();
-            keys.dedup();
-            all.extend(keys);
-        }
-        all.par_sort_unstable();
-        all.dedup();
-        Self::from_keys(&all, source_words)
+    fn new(starts: Vec<usize>, targets: Vec<u32>) -> Self {
+        let mut pairs = Self { starts, targets, filters: Vec::new() };
+        pairs.filters = (0..pairs.sources()).map(|source| HashFilter::new(pairs.targets_of(source as u32))).collect();
+        pairs
+    }
+
+    /// Collects the pairs of a corpus with `sources` source words and `targets` target words, and the pairs `known`.
+    pub fn from_corpus(corpus: &IdCorpus, known: Option<&WordPairs>, [sources, targets]: [usize; 2]) -> Self {
+        let concordance = corpus.source_concordance(sources);
+        // `seen` has the last source word that each target word occurred with.
+        let targets_of = |seen: &mut Vec<u32>, source: usize| -> Vec<u32> {
+            let pairs = concordance.sentences(source).iter();
+            let together = pairs.flat_map(|&pair| corpus.target(pair as usize)).copied();
+            let known = known.map_or(&[][..], |known| known.targets_of(source as u32)).iter().copied();
+            let is_new = |&target: &u32| std::mem::replace(&mut seen[target as usize], source as u32) != source as u32;
+            let mut found: Vec<u32> = together.chain(known).filter(is_new).collect();
+            found.sort_unstable();
+            found
+        };
+        let sources = (0..sources).into_par_iter().with_min_len(SOURCES);
+        let rows: Vec<Vec<u32>> = sources.map_init(|| vec![ABSENT; targets], targets_of).collect();
+        let ends = rows.iter().scan(0, |end, row| {
+            *end += row.len();
+            Some(*end)
+        });
+        Self::new([0].into_iter().chain(ends).collect(), rows.concat())
     }
 
     /// Creates the index from sorted keys `source << 32 | target`.
     pub fn from_keys(keys: &[u64], source_words: usize) -> Self {
         let start = |word: usize| keys.partition_point(|key| (key >> 32) < word as u64);
-        Self { starts: (0..=source_words).map(start).collect(), targets: keys.iter().map(|&key| key as u32).collect() }
-    }
-
-    /// Keys of the entries, sorted.
-    pub fn keys(&self) -> Vec<u64> {
-        let key = |source: usize| move |&target: &u32| (source as u64) << 32 | u64::from(target);
-        let sources = 0..self.starts.len() - 1;
-        sources.flat_map(|source| self.targets[self.entries_of_source(source)].iter().map(key(source))).collect()
+        Self::new((0..=source_words).map(start).collect(), keys.iter().map(|&key| key as u32).collect())
     }
 
     /// Number of entries.
@@ -55,29 +95,36 @@ impl WordPairs {
 
     /// Entry of a word pair.
     pub fn find(&self, source: u32, target: u32) -> Option<usize> {
-        let range = self.entries_of_source(source as usize);
-        let offset = self.targets[range.clone()].binary_search(&target).ok()?;
-        Some(range.start + offset)
+        let offset = self.targets_of(source).binary_search(&target).ok()?;
+        Some(self.starts[source as usize] + offset)
     }
 
-    /// Entries of all word pairs of two sentences, `[target, source]`.
-    pub fn entries_of_pair<'a>(
-        &'a self,
-        source: &'a [WordId],
-        target: &'a [WordId],
-    ) -> impl Iterator<Item = Option<usize>> + 'a {
-        let entry = |s: &WordId, t: &WordId| self.find((*s)?, (*t)?);
-        target.iter().flat_map(move |t| source.iter().map(move |s| entry(s, t)))
+    /// Writes the entries of all word pairs of two sentences, `[source × target]`; [`ABSENT`] where there is none.
+    pub fn load_entries(&self, source: &[u32], target: &[u32], entries: &mut Vec<u32>) {
+        entries.clear();
+        for &s in source {
+            let known = self.targets_of(s);
+            let start = self.starts.get(s as usize).map_or(0, |&start| start as u32);
+            let filter = self.filters.get(s as usize).copied().unwrap_or_default();
+            let entry = |t| known.binary_search(t).map_or(ABSENT, |offset| start + offset as u32);
+            entries.extend(target.iter().map(|t| if filter.may_contain(*t) { entry(t) } else { ABSENT }));
+        }
+    }
+
+    /// Target words of a source word's entries, in order; none for an unknown word.
+    fn targets_of(&self, source: u32) -> &[u32] {
+        let source = source as usize;
+        if source + 1 < self.starts.len() { &self.targets[self.entries_of_source(source)] } else { &[] }
     }
 
     /// Entries of a source word.
-    pub fn entries_of_source(&self, source: usize) -> std::ops::Range<usize> {
+    fn entries_of_source(&self, source: usize) -> std::ops::Range<usize> {
         self.starts[source]..self.starts[source + 1]
     }
 
-    /// Target word of an entry.
-    pub fn target(&self, entry: usize) -> u32 {
-        self.targets[entry]
+    /// Number of source words.
+    fn sources(&self) -> usize {
+        self.starts.len().saturating_sub(1)
     }
 }
 
@@ -97,16 +144,15 @@ impl LinkCounts {
         self.0[entry].fetch_add((posterior * Self::ONE) as u64, Ordering::Relaxed);
     }
 
-    /// Returns relative frequencies and resets all counts.
-    pub fn take_frequencies(&self) -> Vec<f32> {
-        let counts: Vec<f64> = (0..self.0.len()).map(|entry| self.take(entry)).collect();
-        let sum = counts.iter().sum::<f64>().max(1.0);
-        counts.iter().map(|count| (count / sum) as f32).collect()
+    /// Expected count of an entry.
+    fn get(&self, entry: usize) -> f64 {
+        self.0[entry].load(Ordering::Relaxed) as f64 / f64::from(Self::ONE)
     }
 
-    /// Returns an entry's count and resets it.
-    fn take(&self, entry: usize) -> f64 {
-        self.0[entry].swap(0, Ordering::Relaxed) as f64 / f64::from(Self::ONE)
+    /// Returns the relative frequencies of all counts.
+    pub fn frequencies(&self) -> Vec<f32> {
+        let sum = (0..self.0.len()).map(|entry| self.get(entry)).sum::<f64>().max(1.0);
+        (0..self.0.len()).map(|entry| (self.get(entry) / sum) as f32).collect()
     }
 }
 
@@ -119,48 +165,89 @@ pub struct TranslationTable {
     pub forward: Vec<f32>,
     /// t(source | target) by entry.
     pub backward: Vec<f32>,
+    /// t(target | source) of a source word and t(source | target) of a target word without an entry, by word. Empty if unknown.
+    pub absent: [Vec<f32>; 2],
+}
+
+/// Number of translations that each source word and each target word may have, for the Dirichlet prior.
+pub struct TranslationTypes([Vec<u32>; 2]);
+
+impl TranslationTypes {
+    /// Counts the word pairs, of which `targets` words are targets.
+    pub fn new(pairs: &WordPairs, targets: usize) -> Self {
+        let of_sources = (0..pairs.sources()).map(|source| pairs.entries_of_source(source).len() as u32).collect();
+        let mut of_targets = vec![0; targets];
+        pairs.targets.iter().for_each(|&target| of_targets[target as usize] += 1);
+        Self([of_sources, of_targets])
+    }
 }
 
 impl TranslationTable {
     /// Uniform table.
     pub fn uniform(pairs: WordPairs) -> Self {
         let uniform = vec![1.0; pairs.len()];
-        Self { forward: uniform.clone(), backward: uniform, pairs }
+        Self { forward: uniform.clone(), backward: uniform, absent: Default::default(), pairs }
     }
 
     /// Entries with a probability of at least `min` in either direction: source word, target word, t(target | source)
     /// and t(source | target).
     pub fn likely(&self, min: f32) -> impl Iterator<Item = (u32, u32, [f32; 2])> {
-        let entries = (0..self.pairs.starts.len() - 1)
+        let entries = (0..self.pairs.sources())
             .flat_map(|source| self.pairs.entries_of_source(source).map(move |entry| (source as u32, entry)));
         entries
-            .map(|(source, entry)| (source, self.pairs.target(entry), [self.forward[entry], self.backward[entry]]))
+            .map(|(source, entry)| (source, self.pairs.targets[entry], [self.forward[entry], self.backward[entry]]))
             .filter(move |(.., values)| values.iter().any(|&value| value >= min))
     }
 
-    /// M-step: re-estimates the probabilities from expected link counts, which are reset, by variational Bayes with a
-    /// sparse Dirichlet prior (Riley & Gildea 2012): exp ψ(c + α) / exp ψ(Σ c + α n).
-    pub fn estimate(&mut self, counts: &LinkCounts, target_words: usize, prior: f64) {
-        let counts: Vec<f64> = (0..self.pairs.len()).into_par_iter().map(|entry| counts.take(entry)).collect();
-        let mut sums = vec![(0.0, 0.0); target_words];
-        for (entry, count) in counts.iter().enumerate() {
-            let (sum, types) = &mut sums[self.pairs.target(entry) as usize];
-            *sum += count;
-            *types += 1.0;
+    /// M-step: re-estimates the probabilities from expected link counts by variational Bayes with a sparse Dirichlet
+    /// prior (Riley & Gildea 2012): exp ψ(c + α) / exp ψ(Σ c + α n) for a word with n translations in `types`.
+    pub fn estimate(&mut self, counts: &LinkCounts, types: &TranslationTypes, prior: f64) {
+        let Self { pairs, forward, backward, absent } = self;
+        let TranslationTypes([source_types, target_types]) = types;
+        let mut target_sums = vec![0.0; target_types.len()];
+        for (entry, &target) in pairs.targets.iter().enumerate() {
+            target_sums[target as usize] += counts.get(entry);
         }
-        let probability =
-            |count: f64, (sum, types): (f64, f64)| (digamma(count + prior) - digamma(sum + prior * types)).exp();
-        for source in 0..self.pairs.starts.len() - 1 {
-            let range = self.pairs.entries_of_source(source);
-            let total = (counts[range.clone()].iter().sum(), range.len() as f64);
-            for entry in range {
-                self.forward[entry] = probability(counts[entry], total) as f32;
-            }
-        }
-        let Self { pairs, backward, .. } = self;
-        backward.par_iter_mut().enumerate().for_each(|(entry, value)| {
-            *value = probability(counts[entry], sums[pairs.target(entry) as usize]) as f32;
+        let scale = |(sum, &types): (f64, &u32)| (-digamma(sum + prior * f64::from(types))).exp();
+        let target_scales: Vec<f64> = target_sums.into_iter().zip(target_types).map(scale).collect();
+        let values = forward.par_iter_mut().zip(backward).zip(&pairs.targets).enumerate();
+        values.for_each(|(entry, ((forward, backward), &target))| {
+            let value = digamma(counts.get(entry) + prior).exp();
+            (*forward, *backward) = (value as f32, (value * target_scales[target as usize]) as f32);
         });
+        let uncounted = digamma(prior).exp();
+        absent[0].clear();
+        for (source, types) in source_types.iter().enumerate() {
+            let range = pairs.entries_of_source(source);
+            let scale = scale((range.clone().map(|entry| counts.get(entry)).sum(), types));
+            forward[range].iter_mut().for_each(|value| *value *= scale as f32);
+            absent[0].push((uncounted * scale) as f32);
+        }
+        absent[1] = target_scales.iter().map(|scale| (uncounted * scale) as f32).collect();
+    }
+
+    /// Drops entries whose expected count is negligible. They have the probability of no count at all from then on.
+    pub fn prune(&mut self, counts: &LinkCounts) {
+        let Self { pairs, forward, backward, .. } = self;
+        let WordPairs { mut starts, mut targets, .. } = std::mem::take(pairs);
+        let mut kept = 0;
+        let mut start = 0;
+        for end in starts.iter_mut().skip(1) {
+            for entry in start..*end {
+                if counts.get(entry) >= MIN_COUNT {
+                    (targets[kept], forward[kept], backward[kept]) = (targets[entry], forward[entry], backward[entry]);
+                    kept += 1;
+                }
+            }
+            start = std::mem::replace(end, kept);
+        }
+        targets.truncate(kept);
+        forward.truncate(kept);
+        backward.truncate(kept);
+        targets.shrink_to_fit();
+        forward.shrink_to_fit();
+        backward.shrink_to_fit();
+        *pairs = WordPairs::new(starts, targets);
     }
 }
 
@@ -177,7 +264,9 @@ fn digamma(mut x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::vocab::UNKNOWN;
     use super::*;
+    use crate::text::{NormalForm, Pair};
 
     #[test]
     fn digamma_matches_known_values() {
@@ -191,28 +280,49 @@ mod tests {
 
     #[test]
     fn finds_entries_of_co_occurring_words() {
-        let pairs = [(vec![Some(0), Some(2)], vec![Some(1), Some(1)]), (vec![Some(2)], vec![Some(0)])];
-        let entries = WordPairs::from_corpus(&pairs, vec![2], 3);
-        assert_eq!(entries.keys(), [1, 2, 2 << 32, 2 << 32 | 1]);
-        let found = |source, target| entries.find(source, target);
-        assert_eq!([found(0, 1), found(0, 2), found(2, 0), found(2, 1)], [0, 1, 2, 3].map(Some));
-        assert_eq!([found(0, 0), found(1, 1)], [None, None]);
+        let pairs = [Pair::new("a b", "y y z"), Pair::new("b", "x")];
+        let mut words = Default::default();
+        let corpus = IdCorpus::new(&pairs.each_ref(), NormalForm::Nfc, &mut words);
+        let known = WordPairs::from_keys(&[2, 1 << 32], 2);
+        let entries = WordPairs::from_corpus(&corpus, Some(&known), [3, 3]);
+        // a: y, z, x (known); b: y, z, x
+        assert_eq!((entries.len(), entries.sources()), (6, 3));
+        let mut found = Vec::new();
+        entries.load_entries(&[1, 2, UNKNOWN, 0], &[0, 2, UNKNOWN], &mut found);
+        assert_eq!(found, [3, 5, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, 0, 2, ABSENT]);
+        assert_eq!([entries.find(1, 2), entries.find(2, 0), entries.find(UNKNOWN, 0)], [Some(5), None, None]);
     }
 
     #[test]
     fn estimates_probabilities_from_counts() {
         let entries = WordPairs::from_keys(&[0, 1, 1 << 32], 2);
+        let types = TranslationTypes::new(&entries, 2);
         let counts = LinkCounts::zeros(3);
         for (entry, count) in [(0, 0.5), (0, 1.0), (1, 0.25), (2, 3.0)] {
             counts.add(entry, count);
         }
         let mut table = TranslationTable::uniform(entries);
-        table.estimate(&counts, 2, 1e-9);
+        table.estimate(&counts, &types, 1e-9);
         // Source word 0 has counts 1.5 and 0.25 with targets 0 and 1; source word 1 has count 3 with target 0.
-        assert!(table.forward[0] > 0.5 && table.forward[0] > table.forward[1]);
-        assert!(table.backward[2] > table.backward[0]);
+        let expected = |count: f64, sum: f64| (digamma(count) - digamma(sum)).exp() as f32;
+        assert!((table.forward[0] - expected(1.5, 1.75)).abs() < 1e-6);
+        assert!((table.forward[1] - expected(0.25, 1.75)).abs() < 1e-6);
+        assert!((table.backward[2] - expected(3.0, 4.5)).abs() < 1e-6);
         assert!(table.forward[2] > 0.99, "the only translation");
-        table.estimate(&counts, 2, 1e-9);
-        assert!(table.forward.iter().all(|value| value.is_finite()), "counts were reset");
+        let uncounted = digamma(1e-9).exp() as f32;
+        assert!(uncounted == 0.0 && table.absent == [vec![uncounted; 2], vec![uncounted; 2]]);
+        assert_eq!(counts.frequencies(), [1.5 / 4.75, 0.25 / 4.75, 3.0 / 4.75]);
+    }
+
+    #[test]
+    fn pruning_keeps_the_other_entries_in_place() {
+        let mut table = TranslationTable::uniform(WordPairs::from_keys(&[0, 1, 2 << 32, 2 << 32 | 1, 3 << 32], 4));
+        let counts = LinkCounts::zeros(5);
+        [1, 3].into_iter().for_each(|entry| counts.add(entry, 0.5));
+        table.forward[3] = 0.25;
+        table.prune(&counts);
+        let kept: Vec<_> = table.likely(0.0).collect();
+        assert_eq!(kept, [(0, 1, [1.0, 1.0]), (2, 1, [0.25, 1.0])]);
+        assert_eq!(table.pairs.sources(), 4);
     }
 }

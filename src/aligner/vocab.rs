@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use crate::text::{NormalForm, strip_punctuation};
 
-/// Id of a known word.
-pub type WordId = Option<u32>;
-/// Word ids of a sentence.
-pub type WordIds = Vec<WordId>;
+/// Id of an unknown word.
+pub const UNKNOWN: u32 = u32::MAX;
 
 /// Normalizes a word: lowercased and without surrounding punctuation, so that `Hier.` becomes `hier`; bare punctuation
 /// is kept.
 pub fn normalize_word(word: &str, form: NormalForm) -> String {
+    if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return word.to_owned();
+    }
     form.apply(&strip_punctuation(&form.apply(word)).to_lowercase()).into_owned()
 }
 
@@ -40,6 +41,11 @@ impl AlignerVocab {
     /// Words by id.
     pub fn words(&self) -> &[String] {
         &self.words
+    }
+
+    /// Words by id.
+    pub fn into_words(self) -> Vec<String> {
+        self.words
     }
 }
 

@@ -1,15 +1,22 @@
 //! The trained aligner and its link posteriors.
 
+use std::cell::RefCell;
+
 use super::cognates::LikelyTranslations;
-use super::hmm::JumpDistribution;
+use super::hmm::JumpModel;
 use super::pair_posteriors::PairPosteriors;
 use super::translation_table::TranslationTable;
-use super::vocab::{AlignerVocab, WordId, WordIds, normalize_word};
+use super::vocab::{AlignerVocab, UNKNOWN, normalize_word};
 use crate::text::NormalForm;
 
 /// Words with this count are treated as unknown: their only pair may be the one to be aligned, and training links would
 /// merely be repeated.
 const SINGLETON: u32 = 1;
+
+thread_local! {
+    /// Working memory, reused between pairs.
+    static PAIR: RefCell<PairPosteriors> = RefCell::default();
+}
 
 /// Statistical word aligner of both directions.
 #[derive(Clone, Debug)]
@@ -22,7 +29,7 @@ pub struct WordAligner {
     /// p(target word | NULL), p(source word | NULL).
     pub(super) null: [Vec<f32>; 2],
     /// Jumps over source positions and over target positions.
-    pub(super) jumps: [JumpDistribution; 2],
+    pub(super) jumps: [JumpModel; 2],
     /// Training counts of source and target words.
     pub(super) counts: [Vec<u32>; 2],
     translations: LikelyTranslations,
@@ -54,7 +61,7 @@ impl WordAligner {
         words: [AlignerVocab; 2],
         table: TranslationTable,
         null: [Vec<f32>; 2],
-        jumps: [JumpDistribution; 2],
+        jumps: [JumpModel; 2],
         counts: [Vec<u32>; 2],
     ) -> Self {
         let translations = LikelyTranslations::new(&table, words.each_ref().map(|words| words.words().len()));
@@ -67,15 +74,17 @@ impl WordAligner {
             |words: &[String]| -> Vec<String> { words.iter().map(|word| normalize_word(word, self.form)).collect() };
         let texts = [source, target].map(normalize);
         let [source, target] =
-            [0, 1].map(|side| -> WordIds { texts[side].iter().map(|word| self.id(side, word)).collect() });
-        let mut pair = PairPosteriors::default();
-        pair.load_pair(&self.table, &self.null, &source, &target);
-        let (texts, ids) = ([&texts[0][..], &texts[1]], [&source[..], &target]);
-        self.translations.apply_cognate_prior(&mut pair, texts, ids, &self.words, &self.counts);
-        let log_probability = pair.hmm_posteriors(&self.jumps, None);
-        let backward = |index: usize| pair.by_target[index % source.len() * target.len() + index / source.len()];
-        let backward = (0..pair.by_source.len()).map(backward).collect();
-        Posteriors { forward: pair.by_source, backward, log_probability }
+            [0, 1].map(|side| -> Vec<u32> { texts[side].iter().map(|word| self.id(side, word)).collect() });
+        PAIR.with_borrow_mut(|pair| {
+            pair.load_pair(&self.table, &self.null, [&source, &target]);
+            let (texts, ids) = ([&texts[0][..], &texts[1]], [&source[..], &target]);
+            self.translations.apply_cognate_prior(pair, texts, ids, &self.words, &self.counts);
+            let log_probability = pair.hmm_posteriors(&self.jumps, None);
+            let forward = (0..target.len()).flat_map(|t| pair.by_source.values(t)).copied().collect();
+            let backward = |t: usize| (0..source.len()).map(move |s| (s, t));
+            let backward = (0..target.len()).flat_map(backward).map(|(s, t)| pair.by_target.get(s, t)).collect();
+            Posteriors { forward, backward, log_probability }
+        })
     }
 
     /// Iterates over the target words of the training pairs, in lower case.
@@ -83,8 +92,8 @@ impl WordAligner {
         self.words[1].words().iter().map(String::as_str)
     }
 
-    /// Id of a side's word; `None` if it is unknown or a singleton.
-    fn id(&self, side: usize, word: &str) -> WordId {
-        self.words[side].id(word).filter(|&id| self.counts[side][id as usize] > SINGLETON)
+    /// Id of a side's word; [`UNKNOWN`] for a singleton too.
+    fn id(&self, side: usize, word: &str) -> u32 {
+        self.words[side].id(word).filter(|&id| self.counts[side][id as usize] > SINGLETON).unwrap_or(UNKNOWN)
     }
 }

@@ -1,10 +1,10 @@
 //! `softalign align`: forced decoding of given pairs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
@@ -36,12 +36,11 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let output = Output::open(&args.output)?;
     let output = if args.lexicon.is_some() { output.beside_others() } else { output };
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
-    let mut pairs = AlignInput::new(args, &files)?;
+    let AlignInput { all, mut queue, numbers, selected, count } = AlignInput::new(args, &files)?;
     let links = link_options(args);
     let translator = load_translator(args, &links, device)?;
-    let linker = build_linker(args, &links, translator.as_ref(), &pairs.all, console)?;
-    let sizes = pair_sizes(&pairs.all, linker.words);
-    let read = |path: &PathBuf| read_gold(path, &sizes, args.gold_base);
+    let linker = build_linker(args, &links, translator.as_ref(), &all, console)?;
+    let read = |path: &PathBuf| read_gold(path, &pair_sizes(&all, linker.words), args.gold_base);
     let gold = args.gold.as_ref().map(read).transpose()?;
     let mut writer = AlignmentWriter {
         args,
@@ -54,18 +53,18 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         lexicon: lexicon.map(|output| (output, LexiconBuilder::default())),
         noise: Vec::new(),
     };
-    let mut warnings = LineWarnings::new(&pairs.numbers);
-    let mut bar = console.bar("aligning", pairs.count);
+    let mut warnings = LineWarnings::new(&numbers);
+    let mut bar = console.bar("aligning", count);
     let mut unreadable = Unreadable::new(args.on_error);
     let align = |first: usize, part: Vec<Pair>, unreadable: &Unreadable| {
         if first == 0 {
-            files.report_format(&part, &pairs.numbers, console);
+            files.report_format(&part, &numbers, console);
         }
         let linked = linker.link(&part, &mut |count| bar.advance(count))?;
         bar.hidden_while(|| {
             unreadable.warn(console);
             for (place, (pair, linked)) in (first..).zip(part.iter().zip(&linked)) {
-                let id = pairs.selected.as_ref().map_or(place, |selected| selected[place]);
+                let id = selected.as_ref().map_or(place, |selected| selected[place]);
                 warnings.add_linked(id, linked);
                 if let Some(translator) = &translator {
                     warnings.add_pair(id, pair, &files, translator);
@@ -77,11 +76,11 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
             writer.output.flush()
         })
     };
-    for_each_chunk(&mut unreadable, |most| pairs.stream.next_chunk(most), align)?;
+    for_each_chunk(&mut unreadable, |most| queue.next_chunk(&all, selected.as_deref(), most), align)?;
     drop(bar);
     warnings.report_truncated(console);
     warnings.report_unknown_features(console);
-    writer.finish(&pairs.all, &pairs.numbers)?;
+    writer.finish(&all, &numbers)?;
     unreadable.finish(console)
 }
 
@@ -147,8 +146,7 @@ fn link_options(args: &AlignArgs) -> LinkOptions {
 struct AlignInput {
     /// All pairs if a lexicon, a ranking or an aligner needs them at once, else none. Unreadable ones are empty.
     all: Vec<Pair>,
-    /// Stream of the pairs to align.
-    stream: PairStream,
+    queue: AlignQueue,
     /// Line numbers of all pairs.
     numbers: LineNumbers,
     /// Indices of the pairs that --only selects.
@@ -157,33 +155,59 @@ struct AlignInput {
     count: Option<usize>,
 }
 
+/// Pairs that are not aligned yet.
+enum AlignQueue {
+    Stream(Box<PairStream>),
+    /// In memory, from this place on among those selected, with the errors of the unreadable ones.
+    Memory(usize, BTreeMap<usize, Error>),
+}
+
 impl AlignInput {
     fn new(args: &AlignArgs, files: &PairFiles) -> Result<Self> {
         let together = args.lexicon.is_some() || args.noisy || args.gold.is_some() || !args.only.is_empty();
         if !together && args.links.links_from != LinksFrom::Pairs {
             let stream = files.stream("--pairs")?;
-            let numbers = stream.numbers().clone();
-            return Ok(Self { all: Vec::new(), stream, numbers, selected: None, count: files.count() });
+            let (numbers, count) = (stream.numbers().clone(), files.count());
+            return Ok(Self {
+                all: Vec::new(),
+                queue: AlignQueue::Stream(Box::new(stream)),
+                numbers,
+                selected: None,
+                count,
+            });
         }
-        let (each, numbers) = match args.on_error {
-            OnError::Fail => {
-                let (pairs, numbers) = files.read_numbered("--pairs")?;
-                (pairs.into_iter().map(Ok).collect(), numbers)
+        let (each, numbers) = files.read_each("--pairs")?;
+        let (mut all, mut errors) = (Vec::with_capacity(each.len()), BTreeMap::new());
+        for (id, pair) in each.into_iter().enumerate() {
+            match pair {
+                Err(error) if args.on_error == OnError::Fail => return Err(error),
+                Err(error) => {
+                    errors.insert(id, error);
+                    all.push(Pair::default());
+                }
+                Ok(pair) => all.push(pair),
             }
-            _ => files.read_each("--pairs")?,
+        }
+        let selected = (!args.only.is_empty()).then(|| chosen(&args.only, all.len())).transpose()?;
+        let count = selected.as_ref().map_or(all.len(), Vec::len);
+        Ok(Self { all, queue: AlignQueue::Memory(0, errors), numbers, selected, count: Some(count) })
+    }
+}
+
+impl AlignQueue {
+    /// Returns at most `max_pairs` further pairs, of `all` those that are selected; none at the end.
+    fn next_chunk(&mut self, all: &[Pair], selected: Option<&[usize]>, max_pairs: usize) -> Result<Vec<Result<Pair>>> {
+        let (next, errors) = match self {
+            Self::Stream(stream) => return stream.next_chunk(max_pairs),
+            Self::Memory(next, errors) => (next, errors),
         };
-        let all: Vec<Pair> = each.iter().map(|pair| pair.as_ref().ok().cloned().unwrap_or_default()).collect();
-        let chosen = (!args.only.is_empty()).then(|| chosen(&args.only, all.len())).transpose()?;
-        let is_chosen = |id: &usize| chosen.as_ref().is_none_or(|chosen| chosen.binary_search(id).is_ok());
-        let aligned: Vec<Result<Pair>> =
-            (0..).zip(each).filter(|(id, _)| is_chosen(id)).map(|(_, pair)| pair).collect();
-        Ok(Self {
-            count: Some(aligned.len()),
-            stream: PairStream::in_memory(aligned, numbers.clone()),
-            numbers,
-            all,
-            selected: chosen,
-        })
+        let end = selected.map_or(all.len(), <[usize]>::len).min(*next + max_pairs);
+        let places = std::mem::replace(next, end)..end;
+        let pair = |place: usize| {
+            let id = selected.map_or(place, |selected| selected[place]);
+            errors.remove(&id).map_or_else(|| Ok(all[id].clone()), Err)
+        };
+        Ok(places.map(pair).collect())
     }
 }
 
@@ -272,11 +296,11 @@ impl AlignmentWriter<'_> {
 
     /// Writes the ranking, the end of the document and the lexicon. `pairs` are all pairs if one of these needs them.
     fn finish(mut self, pairs: &[Pair], numbers: &LineNumbers) -> Result<()> {
-        let given: Vec<Pair> = pairs.iter().map(|pair| self.files.as_given(pair).0).collect();
+        let given = |pair: &Pair| self.files.as_given(pair).0;
         if self.args.noisy {
             let format = ListFormat::new(self.format).unwrap_or(ListFormat::Table);
             let (ids, noise): (Vec<usize>, Vec<NoiseFeatures>) = self.noise.into_iter().unzip();
-            let given: Vec<Pair> = ids.iter().map(|&id| given[id].clone()).collect();
+            let given: Vec<Pair> = ids.iter().map(|&id| given(&pairs[id])).collect();
             let numbers = LineNumbers::new(ids.into_iter().map(|id| numbers.of(id)).collect());
             self.output.with(|out| write_noisy_pairs(out, format, &given, &noise, &numbers))?;
         } else {
@@ -285,6 +309,7 @@ impl AlignmentWriter<'_> {
         self.output.finish()?;
         if let Some((mut output, lexicon)) = self.lexicon {
             let entries = lexicon.entries(self.args.min_count, self.args.sort);
+            let given: Vec<Pair> = pairs.iter().map(given).collect();
             output.with(|out| write_lexicon(out, &given, &entries))?;
             output.finish()?;
         }

@@ -42,7 +42,7 @@ impl ForcedScores {
     /// them; the mean of their smoothed losses.
     pub fn ensemble_mean(pairs: &[Self]) -> Self {
         let count = pairs.len() as f64;
-        let steps = pairs.first().map_or(0, |pair| pair.log_probabilities.len());
+        let units = pairs.first().map_or(0, |pair| pair.log_probabilities.len());
         let log_mean = |step: usize| {
             let logs = || pairs.iter().map(|pair| pair.log_probabilities[step]);
             let largest = logs().fold(f64::NEG_INFINITY, f64::max);
@@ -56,10 +56,10 @@ impl ForcedScores {
                 let mean = |cell| pairs.iter().map(|pair| of(pair)[step][cell]).sum::<f32>() / count as f32;
                 (0..of(&pairs[0])[step].len()).map(mean).collect()
             };
-            (0..steps).map(row).collect()
+            (0..of(&pairs[0]).len()).map(row).collect()
         };
         Self {
-            log_probabilities: (0..steps).map(log_mean).collect(),
+            log_probabilities: (0..units).map(log_mean).collect(),
             smoothed: pairs.iter().map(|pair| pair.smoothed).sum::<f64>() / count,
             weights: mean_rows(|pair| &pair.weights),
             posteriors: mean_rows(|pair| &pair.posteriors),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candle_core::{Device, Result};
 
-use super::cpu::{self, PackedModel, PackingMode};
+use super::cpu::{self, ForcedOutput, PackedModel, PackingMode};
 use super::reference::{ReferenceIncrementalDecoder, ReferenceModel};
 use super::view::ModelView;
 use super::{Architecture, BatchLoss, Dropout, ForcedScores, UnitLexicon};
@@ -133,7 +133,7 @@ impl RnnSearch {
     /// The device is out of memory.
     pub fn force_decode(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedScores>> {
         match self.backend {
-            Backend::Cpu => cpu::force_decode(self.view(), batch, smoothing, false),
+            Backend::Cpu => cpu::force_decode(self.view(), batch, ForcedOutput::Scores(smoothing)),
             Backend::Reference => self.reference_force_decode(batch, smoothing),
         }
     }
@@ -153,7 +153,18 @@ impl RnnSearch {
     /// The device is out of memory.
     pub fn align(&self, batch: &Batch) -> Result<Vec<ForcedScores>> {
         match self.backend {
-            Backend::Cpu => cpu::force_decode(self.view(), batch, 0.0, true),
+            Backend::Cpu => cpu::force_decode(self.view(), batch, ForcedOutput::ScoresAndPosteriors),
+            Backend::Reference => self.reference_align(batch),
+        }
+    }
+
+    /// [`Self::align`] without scores, which take time of their own.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn posteriors(&self, batch: &Batch) -> Result<Vec<ForcedScores>> {
+        match self.backend {
+            Backend::Cpu => cpu::force_decode(self.view(), batch, ForcedOutput::Posteriors),
             Backend::Reference => self.reference_align(batch),
         }
     }

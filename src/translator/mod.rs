@@ -573,7 +573,7 @@ impl Translator {
         }
         let sentences: Vec<Vec<Example>> = aligned.iter().map(ForcedAlignment::sentences_without_posteriors).collect();
         let examples: Vec<Example> = sentences.iter().flatten().cloned().collect();
-        let forced = self.force_decode_examples(&examples, RnnSearch::align, &mut |_| {})?;
+        let forced = self.force_decode_examples(&examples, RnnSearch::posteriors, &mut |_| {})?;
         let mut posteriors = forced.into_iter().map(|scores| scores.posteriors);
         for (aligned, sentences) in aligned.iter_mut().zip(&sentences) {
             let own: Vec<Vec<Vec<f32>>> = posteriors.by_ref().take(sentences.len()).collect();

@@ -122,7 +122,7 @@ impl<'w> CpuIncrementalDecoder<'w> {
             let mut readout = Buffer::scratch(source.len() * e);
             readout_of_units(of_state, &self.of_units[self.memory.cells(sentence).start * e..], &mut readout);
             let mut logits = Buffer::scratch(source.len() * vocabulary);
-            self.weights.output.forward(&mut logits, vocabulary, &readout, bias);
+            self.weights.output().forward(&mut logits, vocabulary, &readout, bias);
             let mut alphas = vec![0.0; source.len()];
             tape.mean_alphas(0, row, &mut alphas);
             log_mixture(lexical, &mut logits, &alphas, source.iter().copied(), mixture);
@@ -137,7 +137,7 @@ impl<'w> CpuIncrementalDecoder<'w> {
         tanh_in_place(&mut readout);
         let mut logits = Buffer::scratch(self.sentences.len() * vocabulary);
         let bias = WriteMode::AddBias(self.weights.get("output.bias"));
-        self.weights.output.forward(&mut logits, vocabulary, &readout, bias);
+        self.weights.output().forward(&mut logits, vocabulary, &readout, bias);
         logits
     }
 

@@ -79,21 +79,35 @@ struct ShardPass<'w> {
     guidance: f64,
 }
 
-/// Scores each pair of a batch by forced decoding; with posterior attention if it is asked for and defined.
-pub fn force_decode(
-    model: ModelView,
-    batch: &Batch,
-    smoothing: f64,
-    with_posteriors: bool,
-) -> Result<Vec<ForcedScores>> {
+/// Results of forced decoding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ForcedOutput {
+    /// Scores with this label smoothing.
+    Scores(f64),
+    /// Scores without label smoothing, and posterior attention where it is defined.
+    ScoresAndPosteriors,
+    /// Posterior attention where it is defined.
+    Posteriors,
+}
+
+/// Decodes each pair of a batch by force. All results have α.
+pub fn force_decode(model: ModelView, batch: &Batch, wanted: ForcedOutput) -> Result<Vec<ForcedScores>> {
     let shards = Shard::split(batch, rayon::current_num_threads());
     let attention = &model.architecture.attention;
-    let with_posteriors = with_posteriors && attention.has_posteriors() && !attention.is_exact();
+    // The posteriors of exact hard attention come with the scores.
+    let (is_exact, has_posteriors) = (attention.is_exact(), attention.has_posteriors());
+    let with_scores = is_exact || wanted != ForcedOutput::Posteriors;
+    let with_posteriors = has_posteriors && !is_exact && !matches!(wanted, ForcedOutput::Scores(_));
+    let smoothing = if let ForcedOutput::Scores(smoothing) = wanted { smoothing as f32 } else { 0.0 };
     with_packed(model, PackingMode::Inference, |weights| {
         let run = |shard: &Shard| -> Vec<ForcedScores> {
             let (_, annotations) = EncoderPass::forward(weights, shard, &Dropout::none());
             let decoder = DecoderPass::forward(weights, shard, &Dropout::none(), annotations);
-            let mut pairs = OutputPass::score(weights, shard, decoder.output(), smoothing as f32);
+            let mut pairs = if with_scores {
+                OutputPass::score(weights, shard, decoder.output(), smoothing)
+            } else {
+                (0..shard.size()).map(|_| ForcedScores::default()).collect()
+            };
             for (pair, reported) in pairs.iter_mut().zip(decoder.reported(weights, shard)) {
                 pair.weights = reported;
             }

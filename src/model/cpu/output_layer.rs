@@ -289,7 +289,7 @@ impl BlockPass {
         let mut d_bias = Buffer::zeros(sizes.target_vocabulary);
         add_row_sums(&mut d_bias, d_logits);
         let mut d_row_sum = Buffer::scratch(rows.readout.len());
-        weights.output.backward(&mut d_row_sum, d_logits, WriteMode::Overwrite);
+        weights.output().backward(&mut d_row_sum, d_logits, WriteMode::Overwrite);
         apply_output_dropout(&block.rows, &mut d_row_sum, dropout.mask(DropoutSite::Readout), e, e);
         d_row_sum.iter_mut().zip(&*rows.readout).for_each(|(d_sum, value)| *d_sum *= 1.0 - value * value);
         let (d_sum, d_unit_sum) = if weights.architecture.attention.is_exact() {
@@ -435,7 +435,7 @@ impl OutputRows {
         }
         dropped.copy_from_slice(&readout);
         apply_output_dropout(rows, dropped, dropout.mask(DropoutSite::Readout), e, e);
-        weights.output.forward(logits, vocabulary, dropped, WriteMode::AddBias(weights.get("output.bias")));
+        weights.output().forward(logits, vocabulary, dropped, WriteMode::AddBias(weights.get("output.bias")));
         Self { input, readout }
     }
 }

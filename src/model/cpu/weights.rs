@@ -1,5 +1,7 @@
 //! Parameters packed for products while a batch runs.
 
+use std::sync::OnceLock;
+
 use candle_core::Result;
 use rayon::prelude::*;
 
@@ -67,8 +69,8 @@ pub struct PackedModel<'a> {
     pub context: PackedContextInput<'a>,
     /// W_r
     pub readout: PackedWeight,
-    /// E_out
-    pub output: PackedWeight,
+    /// E_out, packed when it is first used, since posterior attention does not need it.
+    output: OnceLock<PackedWeight>,
     /// Embeddings' share of the gates for every target unit, `[V, 3n]`, under [`PackingMode::LongInference`]
     gate_table: Option<Buffer>,
 }
@@ -119,14 +121,14 @@ impl<'a> PackedModel<'a> {
     fn new(architecture: &'a Architecture, parameters: ParameterViews<'a>, mode: PackingMode) -> Self {
         let (e, n) = (architecture.embedding_size, architecture.hidden_size);
         let derivatives = mode == PackingMode::Training;
-        let [output, initial, readout] = PackedWeight::pack_all(
-            [
-                parameters.matrix(architecture.output_weight()),
-                parameters.matrix("decoder.initial.weight"),
-                parameters.matrix("readout.weight"),
-            ],
+        let [initial, readout] = PackedWeight::pack_all(
+            ["decoder.initial.weight", "readout.weight"].map(|name| parameters.matrix(name)),
             derivatives,
         );
+        let output = OnceLock::new();
+        if derivatives {
+            output.get_or_init(|| PackedWeight::new(parameters.matrix(architecture.output_weight()), true));
+        }
         let encoder_cell = |layer: usize, direction: usize| {
             let name = |name: &str| encoder_cell_param(name, layer, direction);
             CellWeights::new(&parameters, name, |input| input, derivatives)
@@ -175,6 +177,12 @@ impl<'a> PackedModel<'a> {
             self.word_cell.input.forward(gates, 3 * n, embedded, WriteMode::AddBias(self.word_cell.bias_ih));
         });
         Some(table)
+    }
+
+    /// E_out
+    pub fn output(&self) -> &PackedWeight {
+        let matrix = || self.parameters.matrix(self.architecture.output_weight());
+        self.output.get_or_init(|| PackedWeight::new(matrix(), false))
     }
 
     /// Previous words' share of the decoder's gates: `[rows, 3n]`.
