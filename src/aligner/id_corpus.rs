@@ -21,7 +21,7 @@ pub struct IdCorpus {
     target: IdSentences,
 }
 
-/// IdSentences of one side, one after another.
+/// Sentences of one side, one after another.
 #[derive(Default)]
 struct IdSentences {
     words: Vec<u32>,

@@ -21,45 +21,9 @@ pub struct WordPairs {
     /// Start of each source word's entries, and the end of the last.
     starts: Vec<usize>,
     targets: Vec<u32>,
-    /// Hashes of each source word's target words: a pair that is not here has no entry.
-    filters: Vec<HashFilter>,
-}
-
-/// Bloom filter of words with one hash function.
-#[derive(Clone, Copy, Debug, Default)]
-struct HashFilter([u64; 4]);
-
-impl HashFilter {
-    fn new(words: &[u32]) -> Self {
-        let mut bits = [0; 4];
-        for &word in words {
-            let (index, bit) = Self::position(word);
-            bits[index] |= bit;
-        }
-        Self(bits)
-    }
-
-    #[inline(always)]
-    fn may_contain(&self, word: u32) -> bool {
-        let (index, bit) = Self::position(word);
-        self.0[index] & bit != 0
-    }
-
-    /// Fibonacci hashing (Knuth, volume 3, section 6.4).
-    #[inline(always)]
-    fn position(word: u32) -> (usize, u64) {
-        let hash = word.wrapping_mul(0x9E37_79B9) >> 24;
-        (hash as usize / 64, 1 << (hash % 64))
-    }
 }
 
 impl WordPairs {
-    fn new(starts: Vec<usize>, targets: Vec<u32>) -> Self {
-        let mut pairs = Self { starts, targets, filters: Vec::new() };
-        pairs.filters = (0..pairs.sources()).map(|source| HashFilter::new(pairs.targets_of(source as u32))).collect();
-        pairs
-    }
-
     /// Collects the pairs of a corpus with `sources` source words and `targets` target words, and the pairs `known`.
     pub fn from_corpus(corpus: &IdCorpus, known: Option<&WordPairs>, [sources, targets]: [usize; 2]) -> Self {
         let concordance = corpus.source_concordance(sources);
@@ -79,13 +43,13 @@ impl WordPairs {
             *end += row.len();
             Some(*end)
         });
-        Self::new([0].into_iter().chain(ends).collect(), rows.concat())
+        Self { starts: [0].into_iter().chain(ends).collect(), targets: rows.concat() }
     }
 
     /// Creates the index from sorted keys `source << 32 | target`.
     pub fn from_keys(keys: &[u64], source_words: usize) -> Self {
         let start = |word: usize| keys.partition_point(|key| (key >> 32) < word as u64);
-        Self::new((0..=source_words).map(start).collect(), keys.iter().map(|&key| key as u32).collect())
+        Self { starts: (0..=source_words).map(start).collect(), targets: keys.iter().map(|&key| key as u32).collect() }
     }
 
     /// Number of entries.
@@ -105,9 +69,8 @@ impl WordPairs {
         for &s in source {
             let known = self.targets_of(s);
             let start = self.starts.get(s as usize).map_or(0, |&start| start as u32);
-            let filter = self.filters.get(s as usize).copied().unwrap_or_default();
             let entry = |t| known.binary_search(t).map_or(ABSENT, |offset| start + offset as u32);
-            entries.extend(target.iter().map(|t| if filter.may_contain(*t) { entry(t) } else { ABSENT }));
+            entries.extend(target.iter().map(entry));
         }
     }
 
@@ -228,8 +191,7 @@ impl TranslationTable {
 
     /// Drops entries whose expected count is negligible. They have the probability of no count at all from then on.
     pub fn prune(&mut self, counts: &LinkCounts) {
-        let Self { pairs, forward, backward, .. } = self;
-        let WordPairs { mut starts, mut targets, .. } = std::mem::take(pairs);
+        let Self { pairs: WordPairs { starts, targets }, forward, backward, .. } = self;
         let mut kept = 0;
         let mut start = 0;
         for end in starts.iter_mut().skip(1) {
@@ -247,7 +209,6 @@ impl TranslationTable {
         targets.shrink_to_fit();
         forward.shrink_to_fit();
         backward.shrink_to_fit();
-        *pairs = WordPairs::new(starts, targets);
     }
 }
 

@@ -1,7 +1,5 @@
 //! The trained aligner and its link posteriors.
 
-use std::cell::RefCell;
-
 use super::cognates::LikelyTranslations;
 use super::hmm::JumpModel;
 use super::pair_posteriors::PairPosteriors;
@@ -12,11 +10,6 @@ use crate::text::NormalForm;
 /// Words with this count are treated as unknown: their only pair may be the one to be aligned, and training links would
 /// merely be repeated.
 const SINGLETON: u32 = 1;
-
-thread_local! {
-    /// Working memory, reused between pairs.
-    static PAIR: RefCell<PairPosteriors> = RefCell::default();
-}
 
 /// Statistical word aligner of both directions.
 #[derive(Clone, Debug)]
@@ -75,16 +68,15 @@ impl WordAligner {
         let texts = [source, target].map(normalize);
         let [source, target] =
             [0, 1].map(|side| -> Vec<u32> { texts[side].iter().map(|word| self.id(side, word)).collect() });
-        PAIR.with_borrow_mut(|pair| {
-            pair.load_pair(&self.table, &self.null, [&source, &target]);
-            let (texts, ids) = ([&texts[0][..], &texts[1]], [&source[..], &target]);
-            self.translations.apply_cognate_prior(pair, texts, ids, &self.words, &self.counts);
-            let log_probability = pair.hmm_posteriors(&self.jumps, None);
-            let forward = (0..target.len()).flat_map(|t| pair.by_source.values(t)).copied().collect();
-            let backward = |t: usize| (0..source.len()).map(move |s| (s, t));
-            let backward = (0..target.len()).flat_map(backward).map(|(s, t)| pair.by_target.get(s, t)).collect();
-            Posteriors { forward, backward, log_probability }
-        })
+        let mut pair = PairPosteriors::default();
+        pair.load_pair(&self.table, &self.null, [&source, &target]);
+        let (texts, ids) = ([&texts[0][..], &texts[1]], [&source[..], &target]);
+        self.translations.apply_cognate_prior(&mut pair, texts, ids, &self.words, &self.counts);
+        let log_probability = pair.hmm_posteriors(&self.jumps, None);
+        let forward = (0..target.len()).flat_map(|t| pair.by_source.values(t)).copied().collect();
+        let backward = |t: usize| (0..source.len()).map(move |s| (s, t));
+        let backward = (0..target.len()).flat_map(backward).map(|(s, t)| pair.by_target.get(s, t)).collect();
+        Posteriors { forward, backward, log_probability }
     }
 
     /// Iterates over the target words of the training pairs, in lower case.
