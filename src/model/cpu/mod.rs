@@ -90,7 +90,7 @@ pub enum ForcedOutput {
     Posteriors,
 }
 
-/// Decodes each pair of a batch by force. All results have α.
+/// Forced decoding of each pair of a batch. All results have α.
 pub fn force_decode(model: ModelView, batch: &Batch, wanted: ForcedOutput) -> Result<Vec<ForcedScores>> {
     let shards = Shard::split(batch, rayon::current_num_threads());
     let attention = &model.architecture.attention;
