@@ -183,7 +183,8 @@ impl TranslationTable {
         for (source, types) in source_types.iter().enumerate() {
             let range = pairs.entries_of_source(source);
             let scale = scale((range.clone().map(|entry| counts.get(entry)).sum(), types));
-            forward[range].iter_mut().for_each(|value| *value *= scale as f32);
+            // Rounding can exceed 1.
+            forward[range].iter_mut().for_each(|value| *value = (*value * scale as f32).min(1.0));
             absent[0].push((uncounted * scale) as f32);
         }
         absent[1] = target_scales.iter().map(|scale| (uncounted * scale) as f32).collect();
@@ -273,6 +274,19 @@ mod tests {
         let uncounted = digamma(1e-9).exp() as f32;
         assert!(uncounted == 0.0 && table.absent == [vec![uncounted; 2], vec![uncounted; 2]]);
         assert_eq!(counts.frequencies(), [1.5 / 4.75, 0.25 / 4.75, 3.0 / 4.75]);
+    }
+
+    #[test]
+    fn only_translations_have_probabilities_up_to_one() {
+        let words = 1000;
+        let keys: Vec<u64> = (0..words).map(|word| word << 32 | word).collect();
+        let mut table = TranslationTable::uniform(WordPairs::from_keys(&keys, words as usize));
+        let counts = LinkCounts::zeros(words as usize);
+        (0..words).for_each(|word| counts.add(word as usize, 0.37 * word as f32));
+        let types = TranslationTypes::new(&table.pairs, words as usize);
+        table.estimate(&counts, &types, 0.1);
+        let mut values = table.forward.iter().chain(&table.backward);
+        assert!(values.all(|value| (0.999..=1.0).contains(value)));
     }
 
     #[test]
