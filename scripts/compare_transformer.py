@@ -182,8 +182,10 @@ class Comparison:
         """Returns sacrebleu of the validation sentences' translations by a command. They are kept."""
         output = self.directory / f"{name}.translations"
         if not output.exists():
-            with output.open("w") as out, (self.directory / "valid.source").open() as source:
+            unfinished = output.with_suffix(".unfinished")
+            with unfinished.open("w") as out, (self.directory / "valid.source").open() as source:
                 subprocess.run(list(map(str, command)), stdin=source, stdout=out, stderr=subprocess.DEVNULL, check=True)
+            unfinished.rename(output)
         return float(self.python(SCORE, output, self.directory / "valid.target"))
 
     def transformer(self, checkpoint, beam):

@@ -92,6 +92,8 @@ pub mod random;
 pub mod reporter;
 pub mod text;
 
+pub mod communicator;
+
 #[doc(hidden)]
 pub mod kernels;
 

@@ -11,6 +11,7 @@ mod labels;
 mod load_model;
 mod output_file;
 mod pair_files;
+mod processes;
 mod render_options;
 mod repl;
 mod score;
@@ -36,6 +37,7 @@ use colorchoice::ColorChoice;
 use crate::cli::{Cli, Color, Command, DeviceName};
 use crate::error::UsageError;
 use console::Console;
+use processes::Processes;
 use signals::Interrupted;
 
 /// Runs the command of these arguments, the first of which is the program's name, and returns its exit code: 0 success, 1
@@ -63,16 +65,31 @@ fn run(cli: &Cli) -> u8 {
         Color::Never => ColorChoice::Never,
     }
     .write_global();
-    let console = Console::new(cli.quiet);
-    let Err(error) = start_threads().and_then(|()| dispatch(cli, &console)) else { return 0 };
-    if is_broken_pipe(&error) {
+    let processes = match Processes::start(&cli.command) {
+        Ok(processes) => processes,
+        Err(error) => return report(&error, &Console::new(cli.quiet)),
+    };
+    let console = Console::new(cli.quiet || !processes.is_first());
+    let exit_code = match start_threads().and_then(|()| dispatch(cli, &console, &processes)) {
+        Ok(()) => 0,
+        Err(error) => {
+            processes.wait_to_report();
+            report(&error, &console)
+        }
+    };
+    processes.end(exit_code)
+}
+
+/// Prints an error, unless it is no failure, and returns the exit code.
+fn report(error: &anyhow::Error, console: &Console) -> u8 {
+    if is_broken_pipe(error) {
         // A closed pipe, as in `softalign … | head`, is no failure.
         return 0;
     }
     if let Some(stopped) = error.downcast_ref::<Interrupted>() {
         return stopped.exit_code();
     }
-    console.error(&error);
+    console.error(error);
     if error.downcast_ref::<UsageError>().is_some() { 2 } else { 1 }
 }
 
@@ -81,12 +98,12 @@ fn start_threads() -> Result<()> {
     rayon::ThreadPoolBuilder::new().build_global().context("cannot start the worker threads; choose fewer --threads")
 }
 
-fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
+fn dispatch(cli: &Cli, console: &Console, processes: &Processes) -> Result<()> {
     if !handles_signals(&cli.command) {
         signals::install_handlers();
     }
     match &cli.command {
-        Command::Train(args) => train::run(args, &cli.command_line, &device(cli.device)?, console),
+        Command::Train(args) => train::run(args, &cli.command_line, &device(cli.device)?, processes, console),
         Command::Translate(args) => translate::run(args, &device(cli.device)?, console),
         Command::Align(args) => align::run(args, &device(cli.device)?, console),
         Command::Evaluate(args) => evaluate::run(args, &device(cli.device)?, console),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candle_core::{Device, Result};
+use candle_core::{Device, Result, bail};
 
 use super::cpu::{self, ForcedOutput, PackedModel, PackingMode};
 use super::reference::{ReferenceIncrementalDecoder, ReferenceModel};
@@ -10,7 +10,7 @@ use super::view::ModelView;
 use super::{Architecture, BatchLoss, Dropout, ForcedScores, UnitLexicon};
 use crate::kernels::Backend;
 use crate::parameters::{Gradients, Parameters};
-use crate::text::{Batch, PaddedBatch};
+use crate::text::{Batch, BatchShare, PaddedBatch};
 
 /// RNNsearch over one set of parameters, on the backend for their device.
 pub struct RnnSearch {
@@ -95,25 +95,28 @@ impl RnnSearch {
         self.reference.incremental_decoder(self.view(), source)
     }
 
-    /// Loss of a batch; `gradients` becomes the gradient of its mean per target unit, label smoothing and guided
-    /// alignment included.
+    /// Loss of a share of a batch; `gradients` becomes its part of the gradient of the batch's mean per target unit, label
+    /// smoothing and guided alignment included. The losses and gradients of all shares add up to those of the batch.
     ///
     /// # Errors
-    /// On the reference backend, the parameters are no variables; see [`Parameters::with_grad`].
+    /// On the reference backend, the share is not the whole batch, or the parameters are no variables; see
+    /// [`Parameters::with_grad`].
     pub fn gradients(
         &self,
         batch: &Batch,
+        share: BatchShare,
         smoothing: f64,
         dropout: &Dropout,
         gradients: &mut Gradients,
     ) -> Result<BatchLoss> {
         match self.backend {
-            Backend::Cpu => cpu::gradients(self.view(), batch, smoothing, dropout, gradients),
+            Backend::Cpu => cpu::gradients(self.view(), batch, share, smoothing, dropout, gradients),
+            Backend::Reference if share != BatchShare::WHOLE => bail!("a GPU cannot compute a share of a batch"),
             Backend::Reference => self.reference_gradients(batch, smoothing, dropout, gradients),
         }
     }
 
-    /// [`Self::gradients`] by the reference backend, whatever the model's own: the oracle in tests.
+    /// [`Self::gradients`] of the whole batch by the reference backend, whatever the model's own: the oracle in tests.
     ///
     /// # Errors
     /// The parameters are no variables; see [`Parameters::with_grad`].

@@ -66,6 +66,15 @@ impl Gradients {
         self.with_slice_mut(name, |values| values.par_chunks_mut(BLOCK).for_each(|values| values.fill(0.0)))
     }
 
+    /// Sets all gradients to zero.
+    ///
+    /// # Errors
+    /// A gradient is not a contiguous f32 tensor on the CPU.
+    pub fn zero_all(&mut self) -> Result<()> {
+        let names: Vec<String> = self.0.keys().cloned().collect();
+        names.iter().try_for_each(|name| self.zero(name))
+    }
+
     /// Iterates over all gradients by parameter name, in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Tensor)> {
         self.0.iter()

@@ -104,6 +104,20 @@ impl Batch {
     }
 }
 
+/// Rows of a batch that one of several processes computes: `index`, `index + count`, `index + 2 count` and so on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchShare {
+    /// Number of the process, from 0.
+    pub index: usize,
+    /// Number of processes.
+    pub count: usize,
+}
+
+impl BatchShare {
+    /// All rows.
+    pub const WHOLE: Self = Self { index: 0, count: 1 };
+}
+
 /// Maximum size of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -29,7 +29,7 @@ mod vocabulary;
 mod vocabulary_extend;
 mod word_spans;
 
-pub use batch::{Batch, BatchSize, Example, GuideWeight, PaddedBatch, bucketed};
+pub use batch::{Batch, BatchShare, BatchSize, Example, GuideWeight, PaddedBatch, bucketed};
 pub use bpe_dropout::{Merges, Resegmenter};
 pub use corpus_stats::{CorpusStats, LineKind, SideStats};
 pub use encoded_corpus::EncodedCorpus;

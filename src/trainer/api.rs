@@ -5,10 +5,12 @@ use std::path::Path;
 use candle_core::Device;
 
 use super::{
-    InitFrom, InitVocabulary, MonolingualText, SourceOptions, TrainingOutcome, TrainingSources, TrainingSpec, resume,
-    train,
+    InitFrom, InitVocabulary, MonolingualText, RunContext, SourceOptions, TrainingOutcome, TrainingSources,
+    TrainingSpec, resume, train,
 };
+use crate::communicator::{Communicator, SingleProcess};
 use crate::error::Result;
+use crate::reporter::Silent;
 use crate::text::Pair;
 use crate::training::{Observer, TrainConfig};
 use crate::translator::Translator;
@@ -29,15 +31,22 @@ pub struct Trainer<'o> {
     monolingual_target: MonolingualText,
     init_from: Option<InitFrom>,
     device: Device,
+    communicator: &'o dyn Communicator,
     observer: &'o dyn Observer,
 }
 
 impl Trainer<'static> {
     /// Returns a trainer with these settings. The pairs determine unset ones.
     pub fn new(config: TrainConfig) -> Self {
-        let observer = &crate::reporter::Silent;
-        let monolingual_target = MonolingualText::default();
-        Self { config, validation: None, monolingual_target, init_from: None, device: Device::Cpu, observer }
+        Self {
+            config,
+            validation: None,
+            monolingual_target: MonolingualText::default(),
+            init_from: None,
+            device: Device::Cpu,
+            communicator: &SingleProcess,
+            observer: &Silent,
+        }
     }
 }
 
@@ -75,9 +84,21 @@ impl<'o> Trainer<'o> {
 
     /// Reports messages, progress and events to an observer, which can stop training.
     #[must_use]
-    pub fn observer<'n>(self, observer: &'n dyn Observer) -> Trainer<'n> {
-        let Self { config, validation, monolingual_target, init_from, device, .. } = self;
-        Trainer { config, validation, monolingual_target, init_from, device, observer }
+    pub fn observer<'n>(self, observer: &'n dyn Observer) -> Trainer<'n>
+    where
+        'o: 'n,
+    {
+        Trainer { observer, ..self }
+    }
+
+    /// Trains one model by all processes of a communicator, each of which calls [`Self::fit`] with the same pairs and
+    /// directory. The first one writes the files.
+    #[must_use]
+    pub fn communicator<'n>(self, communicator: &'n dyn Communicator) -> Trainer<'n>
+    where
+        'o: 'n,
+    {
+        Trainer { communicator, ..self }
     }
 
     /// Trains on pairs, saves the model in a directory without another model, and returns it.
@@ -92,7 +113,7 @@ impl<'o> Trainer<'o> {
             invocation: Default::default(),
             replace: false,
         };
-        self.load(train(spec, directory.as_ref(), &self.device, self.observer)?, directory.as_ref())
+        self.load(train(spec, directory.as_ref(), self.context())?, directory.as_ref())
     }
 
     /// Resumes the training of the model in a directory, on the same pairs. Only the settings `max_epochs`, `max_minutes`,
@@ -102,8 +123,12 @@ impl<'o> Trainer<'o> {
     /// There is no resumable training state, or the pairs differ.
     pub fn resume(&self, pairs: &[Pair], directory: impl AsRef<Path>) -> Result<Translator> {
         let sources = SourceOptions { pairs: Some(self.sources(pairs)), ..SourceOptions::default() };
-        let outcome = resume(directory.as_ref(), &self.config, &sources, &self.device, self.observer)?;
+        let outcome = resume(directory.as_ref(), &self.config, &sources, self.context())?;
         self.load(outcome, directory.as_ref())
+    }
+
+    fn context(&self) -> RunContext<'_> {
+        RunContext { device: &self.device, communicator: self.communicator, observer: self.observer }
     }
 
     fn sources(&self, pairs: &[Pair]) -> TrainingSources {
@@ -112,6 +137,8 @@ impl<'o> Trainer<'o> {
     }
 
     fn load(&self, outcome: TrainingOutcome, directory: &Path) -> Result<Translator> {
+        // The first process may still be writing what the others read.
+        self.communicator.wait_for_all();
         outcome.unrecorded?;
         Ok(Translator::load_on(directory, &self.device)?)
     }

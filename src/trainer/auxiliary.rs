@@ -7,10 +7,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use candle_core::Device;
 use serde::{Deserialize, Serialize};
 
 use super::data::SplitPairs;
+use super::run_context::RunContext;
 use super::session::{Session, TrainingOutcome, TrainingSpec, lock, lock_for_new};
 use super::sources::{SourceOptions, SyntheticFiles, TrainingSources};
 use super::synthetic_corpus::SyntheticTexts;
@@ -61,8 +61,7 @@ pub(super) struct AuxiliaryTraining<'a> {
     sentences: AuxiliaryText,
     /// Start of this run, less the time of earlier ones.
     began: Instant,
-    device: &'a Device,
-    observer: &'a dyn Observer,
+    context: RunContext<'a>,
 }
 
 /// Auxiliary model with the synthetic corpus that it makes.
@@ -78,11 +77,35 @@ struct AuxiliaryModel {
 /// # Errors
 /// The pairs or options are unusable, the directory is locked or not empty, a file cannot be written, or the loss is no
 /// longer finite. The last good checkpoint remains.
-pub fn train(spec: TrainingSpec, out: &Path, device: &Device, observer: &dyn Observer) -> Result<TrainingOutcome> {
-    if spec.has_auxiliary_models() {
-        return AuxiliaryTraining::begin(spec, out, device, observer)?.run();
+pub fn train(spec: TrainingSpec, out: &Path, context: RunContext) -> Result<TrainingOutcome> {
+    if spec.has_auxiliary_models() && context.communicator.size() == 1 {
+        return AuxiliaryTraining::begin(spec, out, context)?.run();
     }
-    Session::begin(&spec, out, device, observer)?.run(None, observer)
+    let pairs = SourceOptions { pairs: Some(spec.sources.clone()), ..SourceOptions::default() };
+    let begin = || {
+        spec.check_processes(context)?;
+        Session::begin(&spec, out, context)
+    };
+    run_together(out, &pairs, context, begin)
+}
+
+/// Runs the session that the first process begins. The others join it.
+fn run_together(
+    out: &Path,
+    sources: &SourceOptions,
+    context: RunContext,
+    begin: impl FnOnce() -> Result<Session>,
+) -> Result<TrainingOutcome> {
+    let RunContext { communicator, device, .. } = context;
+    let session = if communicator.rank() == 0 {
+        let session = begin()?;
+        communicator.wait_for_all();
+        session
+    } else {
+        communicator.wait_for_all();
+        Session::join(out, sources, device)?
+    };
+    session.run(None, context)
 }
 
 /// Resumes the training in `out`. Only the limits of `config` apply ([`TrainConfig::max_epochs`], `max_minutes`, `patience`,
@@ -95,19 +118,35 @@ pub fn resume(
     out: &Path,
     config: &TrainConfig,
     sources: &SourceOptions,
-    device: &Device,
-    observer: &dyn Observer,
+    context: RunContext,
 ) -> Result<TrainingOutcome> {
-    if ModelDir::new(out).is_before_last_training() {
-        return AuxiliaryTraining::resume(out, config, sources, device, observer)?.run();
+    if ModelDir::new(out).is_before_last_training() && context.communicator.size() == 1 {
+        return AuxiliaryTraining::resume(out, config, sources, context)?.run();
     }
-    Session::resume(out, config, sources, device, observer)?.run(None, observer)
+    run_together(out, sources, context, || Session::resume(out, config, sources, context))
 }
 
 impl TrainingSpec {
     /// True if auxiliary models are trained first.
     pub(super) fn has_auxiliary_models(&self) -> bool {
         self.config.teachers.is_some_and(|count| count > 0) || !self.sources.monolingual_target.is_none()
+    }
+
+    /// Rejects what several processes cannot train together.
+    fn check_processes(&self, context: RunContext) -> Result<()> {
+        if context.communicator.size() == 1 {
+            return Ok(());
+        }
+        if self.has_auxiliary_models() {
+            return usage("several processes cannot train auxiliary models: train with one, or without these options");
+        }
+        if self.sources.reads_standard_input() {
+            return usage("several processes need pairs from a file: standard input can be read only once");
+        }
+        if !context.device.is_cpu() {
+            return usage("several processes can train on CPUs only");
+        }
+        Ok(())
     }
 
     /// Rejects what auxiliary models cannot be trained with.
@@ -136,7 +175,8 @@ impl<'a> AuxiliaryTraining<'a> {
     ///
     /// # Errors
     /// The pairs or options are unusable, the directory is locked or not empty, or a file cannot be written.
-    pub fn begin(spec: TrainingSpec, out: &Path, device: &'a Device, observer: &'a dyn Observer) -> Result<Self> {
+    pub fn begin(spec: TrainingSpec, out: &Path, context: RunContext<'a>) -> Result<Self> {
+        let RunContext { device, observer, .. } = context;
         let (model_dir, began) = (ModelDir::new(out), Instant::now());
         spec.check_auxiliary()?;
         let (_, config) = spec.warm_start(out, device)?;
@@ -155,20 +195,15 @@ impl<'a> AuxiliaryTraining<'a> {
             seconds: 0.0,
         };
         model_dir.save_plan(&plan)?;
-        Ok(Self { spec, model_dir, lock, plan, sentences, began, device, observer })
+        Ok(Self { spec, model_dir, lock, plan, sentences, began, context })
     }
 
     /// Resumes the training in `out`. Only the limits of `config` apply, to the trainings that have not begun.
     ///
     /// # Errors
     /// The plan is damaged, or the pairs or monolingual sentences differ.
-    pub fn resume(
-        out: &Path,
-        config: &TrainConfig,
-        options: &SourceOptions,
-        device: &'a Device,
-        observer: &'a dyn Observer,
-    ) -> Result<Self> {
+    pub fn resume(out: &Path, config: &TrainConfig, options: &SourceOptions, context: RunContext<'a>) -> Result<Self> {
+        let RunContext { device, observer, .. } = context;
         let (model_dir, now) = (ModelDir::new(out), Instant::now());
         config.validate_limits()?;
         let lock = lock(&model_dir, observer)?;
@@ -194,7 +229,7 @@ impl<'a> AuxiliaryTraining<'a> {
             out.display()
         );
         let began = now.checked_sub(Duration::from_secs_f64(plan.seconds)).unwrap_or(now);
-        Ok(Self { spec, model_dir, lock, plan, sentences, began, device, observer })
+        Ok(Self { spec, model_dir, lock, plan, sentences, began, context })
     }
 
     /// Trains the auxiliary models that are missing, and then the model.
@@ -214,7 +249,9 @@ impl<'a> AuxiliaryTraining<'a> {
             };
             let corpus = model.corpus.clone();
             if !model.texts.exist(&self.model_dir, &corpus.name) {
-                self.observer.note(&format!("auxiliary model {number} of {total}: {}", model.name.replace('-', " ")));
+                self.context
+                    .observer
+                    .note(&format!("auxiliary model {number} of {total}: {}", model.name.replace('-', " ")));
                 let ended = self.make(&model, number == 1);
                 self.plan.seconds = self.began.elapsed().as_secs_f64();
                 if number > 1 || self.model_dir.auxiliary_model(&model.name).path().exists() {
@@ -227,22 +264,22 @@ impl<'a> AuxiliaryTraining<'a> {
             }
             corpora.push(SyntheticFiles::new(&self.model_dir, corpus));
         }
-        let Self { mut spec, model_dir, lock, began, device, observer, .. } = self;
+        let Self { mut spec, model_dir, lock, began, context, .. } = self;
         spec.sources.synthetic = corpora;
-        observer.note(&format!("training the model itself, after {}", counted(total, "auxiliary model")));
-        let start = spec.warm_start(model_dir.path(), device)?;
-        Session::begin_in(&model_dir, || Ok(lock), &spec, start, began, device, observer)?.run(None, observer)
+        context.observer.note(&format!("training the model itself, after {}", counted(total, "auxiliary model")));
+        let start = spec.warm_start(model_dir.path(), context.device)?;
+        Session::begin_in(&model_dir, || Ok(lock), &spec, start, began, context)?.run(None, context)
     }
 
     /// Trains an auxiliary model and translates its texts. Returns [`StopReason::Interrupted`] or why training ended.
     fn make(&self, model: &AuxiliaryModel, is_first: bool) -> Result<StopReason> {
-        let (directory, observer) = (self.model_dir.auxiliary_model(&model.name), self.observer);
+        let (directory, observer) = (self.model_dir.auxiliary_model(&model.name), self.context.observer);
         let session = if directory.dir_state() == DirState::Training {
             let pairs = SourceOptions { pairs: Some(model.spec.sources.clone()), ..SourceOptions::default() };
             let limits = TrainConfig { save_every: model.spec.config.save_every, ..TrainConfig::default() };
-            Session::resume(directory.path(), &limits, &pairs, self.device, observer)
+            Session::resume(directory.path(), &limits, &pairs, self.context)
         } else {
-            Session::begin(&model.spec, directory.path(), self.device, observer)
+            Session::begin(&model.spec, directory.path(), self.context)
         };
         if session.is_err() && observer.should_stop() {
             return Ok(StopReason::Interrupted);
@@ -250,14 +287,19 @@ impl<'a> AuxiliaryTraining<'a> {
         if session.is_err() && is_first && !directory.path().exists() {
             self.model_dir.remove_plan();
         }
-        let outcome = session?.run(Some(&model.name.replace('-', " ")), observer)?;
+        let outcome = session?.run(Some(&model.name.replace('-', " ")), self.context)?;
         if outcome.reason == StopReason::Interrupted {
             return Ok(StopReason::Interrupted);
         }
         outcome.unrecorded?;
         self.lock.ensure_held()?;
-        let complete =
-            model.texts.translate(&self.model_dir, &model.corpus.name, directory.path(), self.device, observer)?;
+        let complete = model.texts.translate(
+            &self.model_dir,
+            &model.corpus.name,
+            directory.path(),
+            self.context.device,
+            observer,
+        )?;
         Ok(if complete { outcome.reason } else { StopReason::Interrupted })
     }
 

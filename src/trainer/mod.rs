@@ -4,6 +4,7 @@ mod api;
 mod auxiliary;
 mod data;
 mod recorder;
+mod run_context;
 mod session;
 mod sources;
 mod synthetic_corpus;
@@ -13,6 +14,7 @@ mod warm_start;
 
 pub use api::Trainer;
 pub use auxiliary::{resume, train};
+pub use run_context::RunContext;
 pub use session::{TrainingOutcome, TrainingSpec};
 pub use sources::{MonolingualText, SourceOptions, TrainingSources, WeightedFile};
 pub use warm_start::{InitFrom, InitVocabulary};

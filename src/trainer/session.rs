@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::data::{TrainingData, warn_of_mixed_forms};
 use super::recorder::Recorder;
+use super::run_context::RunContext;
 use super::sources::{SourceOptions, SyntheticFiles, TrainingSources};
 use super::user_alignments::{USER_WORDS, UserAlignments};
 use super::vocabularies::{ensure_running, fit_time, protected_tokens, statistics, vocabularies};
@@ -19,7 +20,7 @@ use crate::error::usage;
 use crate::model::{RnnSearch, UnitLexicon};
 use crate::parameters::Parameters;
 use crate::render::clock;
-use crate::reporter::{Reporter, counted};
+use crate::reporter::{Reporter, Silent, counted};
 use crate::text::{EncodedCorpus, Pair, TextSettings};
 use crate::training::{
     AlignmentTargets, EpochData, Event, Observer, Optimizer, ResolvedConfig, StopReason, TrainConfig, TrainState,
@@ -51,7 +52,8 @@ pub struct TrainingSpec {
 /// A training with its directory locked and its data loaded.
 pub struct Session {
     model_dir: ModelDir,
-    lock: Lock,
+    /// None in all processes but the first, which alone writes.
+    lock: Option<Lock>,
     checkpoint: Checkpoint,
     model: RnnSearch,
     optimizer: Optimizer,
@@ -89,9 +91,9 @@ impl TrainingSpec {
     ///
     /// # Errors
     /// The pairs are unreadable or unusable, or an option does not suit them.
-    pub fn resolved_options(&self, out: &Path, device: &Device, observer: &dyn Observer) -> Result<TrainConfig> {
-        let (from, config) = self.warm_start(out, device)?;
-        Ok(self.prepare(&config, from.as_ref(), Instant::now(), device, observer, || Ok(()))?.0.options)
+    pub fn resolved_options(&self, out: &Path, context: RunContext) -> Result<TrainConfig> {
+        let (from, config) = self.warm_start(out, context.device)?;
+        Ok(self.prepare(&config, from.as_ref(), Instant::now(), context, || Ok(()))?.0.options)
     }
 
     /// Resolves the configuration. Calls `ready` once all options are valid, before the expensive work.
@@ -100,10 +102,10 @@ impl TrainingSpec {
         config: &TrainConfig,
         from: Option<&WarmStart>,
         began: Instant,
-        device: &Device,
-        observer: &dyn Observer,
+        context: RunContext,
         ready: impl FnOnce() -> Result<T>,
     ) -> Result<(Prepared, T)> {
+        let observer = context.observer;
         let pairs = self.sources.read_training(observer)?;
         let usable = pairs.usable();
         ensure!(!usable.is_empty(), "{}: no sentence pairs", self.sources.training_name());
@@ -122,7 +124,7 @@ impl TrainingSpec {
         let (max_length, seed) = (resolved.text().max_length, resolved.seed());
         let data = TrainingData::new(pairs, &self.sources, [source, target], max_length, seed, observer)?;
         ensure_running(observer)?;
-        fit_time(&mut resolved, &data.training, &vocabularies, began.elapsed(), device)?;
+        fit_time(&mut resolved, &data.training, &vocabularies, began.elapsed(), context)?;
         let attention_pairs = data.attention_pairs.clone();
         let training = TrainingSettings { attention_pairs, ..resolved.training(&data.validation.pairs) };
         let options = resolved.options(&training, vocabulary_size(&resolved, from));
@@ -188,9 +190,9 @@ impl Session {
     ///
     /// # Errors
     /// The pairs or options are unusable, the directory is locked or not empty, or a file cannot be written.
-    pub(super) fn begin(spec: &TrainingSpec, out: &Path, device: &Device, observer: &dyn Observer) -> Result<Self> {
-        let (model_dir, began) = (ModelDir::new(out), Instant::now());
-        let start = spec.warm_start(out, device)?;
+    pub(super) fn begin(spec: &TrainingSpec, out: &Path, context: RunContext) -> Result<Self> {
+        let (model_dir, began, observer) = (ModelDir::new(out), Instant::now(), context.observer);
+        let start = spec.warm_start(out, context.device)?;
         // A new directory is created only once everything else is valid.
         let existed = out.is_dir();
         let lock = existed.then(|| lock_for_new(&model_dir, spec.replace, observer)).transpose()?;
@@ -198,7 +200,7 @@ impl Session {
             model_dir.make()?;
             lock.map_or_else(|| lock_for_new(&model_dir, spec.replace, observer), Ok)
         };
-        let session = Self::begin_in(&model_dir, locked, spec, start, began, device, observer);
+        let session = Self::begin_in(&model_dir, locked, spec, start, began, context);
         if session.is_err() && !existed {
             // This fails if the directory is not empty, as intended.
             let _ = std::fs::remove_dir(out);
@@ -217,12 +219,11 @@ impl Session {
         spec: &TrainingSpec,
         (from, config): (Option<WarmStart>, TrainConfig),
         began: Instant,
-        device: &Device,
-        observer: &dyn Observer,
+        context: RunContext,
     ) -> Result<Self> {
-        let (prepared, lock) = spec.prepare(&config, from.as_ref(), began, device, observer, locked)?;
-        ensure_running(observer)?;
-        Self::write_new(prepared, from.as_ref(), (model_dir.clone(), lock), began, device, observer)
+        let (prepared, lock) = spec.prepare(&config, from.as_ref(), began, context, locked)?;
+        ensure_running(context.observer)?;
+        Self::write_new(prepared, from.as_ref(), (model_dir.clone(), lock), began, context)
     }
 
     /// Writes all files that precede the first step.
@@ -231,8 +232,7 @@ impl Session {
         from: Option<&WarmStart>,
         (model_dir, lock): (ModelDir, Lock),
         began: Instant,
-        device: &Device,
-        observer: &dyn Observer,
+        RunContext { device, observer, .. }: RunContext,
     ) -> Result<Self> {
         let Prepared { config, checkpoint, data, reasons, save_every, .. } = prepared;
         lock.ensure_held()?;
@@ -268,7 +268,7 @@ impl Session {
             validation: data.validation,
             save_every: Duration::from_secs_f64(60.0 * save_every),
             model_dir,
-            lock,
+            lock: Some(lock),
             checkpoint,
             began,
         })
@@ -283,8 +283,7 @@ impl Session {
         out: &Path,
         config: &TrainConfig,
         sources: &SourceOptions,
-        device: &Device,
-        observer: &dyn Observer,
+        RunContext { device, observer, .. }: RunContext,
     ) -> Result<Self> {
         let (model_dir, began) = (ModelDir::new(out), Instant::now());
         config.validate_limits()?;
@@ -326,7 +325,31 @@ impl Session {
             validation: data.validation,
             save_every: Duration::from_secs_f64(60.0 * config.save_every()),
             model_dir,
-            lock,
+            lock: Some(lock),
+            checkpoint,
+            began,
+        })
+    }
+
+    /// Joins the training that the first process has begun or resumed in `out`. It receives the parameters when it runs.
+    ///
+    /// # Errors
+    /// The model or the pairs cannot be read here, or the pairs differ.
+    pub(super) fn join(out: &Path, sources: &SourceOptions, device: &Device) -> Result<Self> {
+        let (model_dir, began) = (ModelDir::new(out), Instant::now());
+        let checkpoint = model_dir.load()?;
+        let data = resumed_data(&model_dir, &checkpoint, sources, &Silent)?;
+        let Config { architecture, training, .. } = &checkpoint.config;
+        let parameters = Parameters::initialize(&architecture.parameter_spec(), training.seed, device)?.with_grad()?;
+        Ok(Self {
+            optimizer: Optimizer::new(&parameters, training.max_gradient_norm, training.average)?,
+            model: RnnSearch::new(architecture.clone(), parameters)?.with_lexicon(model_dir.load_lexicon(&checkpoint)?),
+            progress: TrainState::default(),
+            examples: examples(data.training, data.links.as_ref(), &model_dir, &checkpoint)?,
+            validation: data.validation,
+            save_every: Duration::MAX,
+            model_dir,
+            lock: None,
             checkpoint,
             began,
         })
@@ -336,9 +359,22 @@ impl Session {
     ///
     /// # Errors
     /// The loss is no longer finite, or a file cannot be written. The last good checkpoint remains.
-    pub(super) fn run(self, name: Option<&str>, observer: &dyn Observer) -> Result<TrainingOutcome> {
-        let Self { model_dir, lock, checkpoint, model, optimizer, progress, examples, validation, save_every, began } =
-            self;
+    pub(super) fn run(self, name: Option<&str>, context: RunContext) -> Result<TrainingOutcome> {
+        let Self {
+            model_dir,
+            lock,
+            mut checkpoint,
+            model,
+            optimizer,
+            progress,
+            examples,
+            validation,
+            save_every,
+            began,
+        } = self;
+        let RunContext { communicator, observer, device } = context;
+        // A resumed run has other limits than config.json says.
+        checkpoint.config.training = communicator.broadcast_value(checkpoint.config.training)?;
         let settings = &checkpoint.config.training;
         observer.event(&Event::Model { name, text: &checkpoint.config.text, settings });
         let (pairs, max_length) = (settings.attention_pairs.clone(), checkpoint.config.text.max_length);
@@ -352,9 +388,16 @@ impl Session {
             source_vocabulary: &checkpoint.source,
             target_vocabulary: &checkpoint.target,
         };
-        let (step, device) = (progress.step, model.device().clone());
-        let parts = TrainerParts { model, optimizer, progress, settings, examples: &examples, validation: &set, began };
+        let step = progress.step;
+        let (examples, set) = (&examples, &set);
+        let parts =
+            TrainerParts { model, optimizer, progress, settings, examples, validation: set, communicator, began };
         let mut training = TrainingLoop::new(parts)?;
+        let Some(lock) = lock else {
+            let reason = training.run(save_every, &mut Silent)?;
+            let summary = summary(reason, settings, training.progress(), &model_dir);
+            return Ok(TrainingOutcome { reason, summary, validation: Vec::new(), unrecorded: Ok(()) });
+        };
         let mut recorder = Recorder::new(&model_dir, &lock, &checkpoint, step, observer)?;
         let reason = training.run(save_every, &mut recorder)?;
         let summary = summary(reason, settings, training.progress(), &model_dir);
@@ -364,7 +407,7 @@ impl Session {
             StopReason::Interrupted => Ok(()),
             _ => {
                 let pairs = validation.subsample(CALIBRATION_PAIRS).pairs;
-                calibrate(&model_dir, &lock, checkpoint, &pairs, &device, observer)
+                calibrate(&model_dir, &lock, checkpoint, &pairs, device, observer)
             }
         };
         let unrecorded = unrecorded.and(calibrated);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail, ensure};
-use candle_core::Device;
 use rayon::prelude::*;
 
+use super::run_context::RunContext;
 use super::warm_start::{InitVocabulary, WarmStart};
 use crate::error::UsageError;
 use crate::text::{
@@ -60,14 +60,14 @@ pub(super) fn fit_time(
     training: &EncodedCorpus,
     vocabularies: &[Arc<Vocabulary>; 2],
     spent: Duration,
-    device: &Device,
+    context: RunContext,
 ) -> Result<()> {
     let (count, max_length) = (training.pairs.len().min(PROBE_PAIRS), resolved.text().max_length);
     resolved.fit_time([vocabularies[0].size(), vocabularies[1].size()], spent, |architecture, settings| {
         let examples =
             EpochData::new(training.subsample(count), vocabularies, None, settings.augmentation(), max_length)?;
-        let seconds = seconds_per_epoch(architecture, settings, &examples.epoch(settings.seed, 0), device)?;
-        Ok(seconds * training.pairs.len() as f64 / count as f64)
+        let seconds = seconds_per_epoch(architecture, settings, &examples.epoch(settings.seed, 0), context.device)?;
+        Ok(seconds / context.communicator.size() as f64 * training.pairs.len() as f64 / count as f64)
     })
 }
 

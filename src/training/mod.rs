@@ -11,6 +11,7 @@ mod hallucination;
 mod kernel_width;
 mod observer;
 mod optimizer;
+mod process_group;
 mod schedule;
 mod settings;
 mod throughput_probe;

@@ -133,3 +133,22 @@ pub trait Store {
     /// Returns true to stop after the current step.
     fn should_stop(&self) -> bool;
 }
+
+/// Stores nothing, as in the processes that only compute.
+impl Store for Silent {
+    fn event(&mut self, _: &Event) -> Result<()> {
+        Ok(())
+    }
+
+    fn save_resume(&mut self, _: &Snapshot) -> Result<()> {
+        Ok(())
+    }
+
+    fn save_validated(&mut self, _: &Snapshot, _: bool) -> Result<()> {
+        Ok(())
+    }
+
+    fn should_stop(&self) -> bool {
+        false
+    }
+}

@@ -105,6 +105,11 @@ impl Optimizer {
         self.average.as_ref().map(|average| &average.parameters)
     }
 
+    /// Sets the number of steps, if the state was taken over from elsewhere.
+    pub fn set_steps(&mut self, steps: u64) {
+        self.steps = steps;
+    }
+
     /// Clips the gradients and updates the parameters. Returns the global norm before clipping; if it is not finite,
     /// nothing is updated.
     pub fn step(&mut self, parameters: &Parameters, gradients: &Gradients, learning_rate: f64) -> Result<f64> {

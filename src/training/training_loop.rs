@@ -4,10 +4,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 
+use super::process_group::ProcessGroup;
 use super::{
     EpochData, Event, Optimizer, Schedule, Snapshot, StepReport, StopReason, Store, TrainState, TrainingSettings,
     ValidationReport, ValidationSet,
 };
+use crate::communicator::Communicator;
 use crate::kernels::tensor_mut::all_finite;
 use crate::model::{Dropout, RnnSearch};
 use crate::parameters::Gradients;
@@ -27,6 +29,7 @@ pub struct TrainingLoop<'a> {
     settings: &'a TrainingSettings,
     examples: &'a EpochData,
     validation: &'a ValidationSet<'a>,
+    processes: ProcessGroup<'a>,
     progress: TrainState,
     began: Instant,
     seconds_before: f64,
@@ -50,6 +53,8 @@ pub struct TrainerParts<'a> {
     pub examples: &'a EpochData,
     /// Validation data.
     pub validation: &'a ValidationSet<'a>,
+    /// Processes that train together. The state of the first one is that of all.
+    pub communicator: &'a dyn Communicator,
     /// Start of its time, which includes preparation.
     pub began: Instant,
 }
@@ -68,7 +73,7 @@ impl<'a> TrainingLoop<'a> {
     /// # Errors
     /// The gradients cannot be allocated.
     pub fn new(parts: TrainerParts<'a>) -> Result<Self> {
-        let TrainerParts { model, optimizer, progress, settings, examples, validation, began } = parts;
+        let TrainerParts { model, optimizer, progress, settings, examples, validation, communicator, began } = parts;
         Ok(Self {
             seconds_before: progress.seconds,
             loop_began: (Instant::now(), progress.step),
@@ -78,6 +83,7 @@ impl<'a> TrainingLoop<'a> {
             settings,
             examples,
             validation,
+            processes: ProcessGroup::new(communicator),
             progress,
             began,
             consecutive_skips: 0,
@@ -96,6 +102,8 @@ impl<'a> TrainingLoop<'a> {
     /// # Errors
     /// The loss is no longer finite, or the store fails. Earlier saves remain.
     pub fn run(&mut self, save_every: Duration, store: &mut dyn Store) -> Result<StopReason> {
+        self.synchronize(store)?;
+        self.synchronize_parameters()?;
         let reason = loop {
             if self.progress.epoch >= self.settings.max_epochs {
                 break StopReason::Epochs;
@@ -111,7 +119,7 @@ impl<'a> TrainingLoop<'a> {
                 break reason;
             }
         };
-        if self.progress.step > self.progress.validated_step {
+        if self.processes.is_root() && self.progress.step > self.progress.validated_step {
             self.final_validation(store)?;
         }
         Ok(reason)
@@ -134,13 +142,19 @@ impl<'a> TrainingLoop<'a> {
                 self.progress.position = 0;
             }
             let due = self.settings.validate_every.map_or(last, |every| self.progress.step.is_multiple_of(every));
-            if due {
-                self.validate(store)?;
-            } else if self.last_save.elapsed() >= save_every && self.consecutive_skips == 0 {
-                self.ensure_finite()?;
-                self.save(store)?;
+            if self.processes.is_root() {
+                if due {
+                    self.validate(store)?;
+                } else if self.last_save.elapsed() >= save_every && self.consecutive_skips == 0 {
+                    self.ensure_finite()?;
+                    self.save(store)?;
+                }
             }
-            if store.should_stop() {
+            let should_stop = self.synchronize(store)?;
+            if due {
+                self.synchronize_parameters()?;
+            }
+            if should_stop {
                 return Ok(Some(StopReason::Interrupted));
             }
             if self.share_of_time() >= 1.0 {
@@ -150,6 +164,21 @@ impl<'a> TrainingLoop<'a> {
                 return Ok(None);
             }
         }
+    }
+
+    /// Takes over the first process' state. Returns true if it should stop.
+    fn synchronize(&mut self, store: &mut dyn Store) -> Result<bool> {
+        self.progress.seconds = self.seconds();
+        let should_stop;
+        (self.progress, should_stop) = self.processes.broadcast_state(&self.progress, store.should_stop())?;
+        Ok(should_stop)
+    }
+
+    /// Takes over the first process' parameters and optimizer, from which those of other processors drift by rounding.
+    fn synchronize_parameters(&mut self) -> Result<()> {
+        self.processes.broadcast_tensors(self.snapshot().tensors().into_iter().map(|(_, tensor)| tensor))?;
+        self.optimizer.set_steps(self.progress.applied_steps());
+        Ok(())
     }
 
     /// Returns the completed share of the planned training, given the batches of the current epoch.
@@ -169,7 +198,7 @@ impl<'a> TrainingLoop<'a> {
     }
 
     fn share_of_time(&self) -> f64 {
-        self.settings.max_minutes.map_or(0.0, |minutes| self.seconds() / (60.0 * minutes))
+        self.settings.max_minutes.map_or(0.0, |minutes| self.progress.seconds / (60.0 * minutes))
     }
 
     fn out_of_patience(&self) -> bool {
@@ -182,7 +211,9 @@ impl<'a> TrainingLoop<'a> {
         let step = self.progress.step + 1;
         let learning_rate = self.learning_rate(self.share_done(batches));
         let dropout = Dropout::new(settings.dropout, settings.seed, step);
-        let loss = self.model.gradients(batch, settings.label_smoothing, &dropout, &mut self.gradients)?;
+        let share = self.processes.share();
+        let loss = self.model.gradients(batch, share, settings.label_smoothing, &dropout, &mut self.gradients)?;
+        let loss = self.processes.all_reduce(&self.gradients, loss)?;
         let updated = loss.smoothed.is_finite()
             && self.optimizer.step(self.model.parameters(), &self.gradients, learning_rate)?.is_finite();
         let epoch = self.progress.epoch + 1;
@@ -340,9 +371,11 @@ mod tests {
     use candle_core::{Device, Tensor};
 
     use super::*;
+    use crate::communicator::SingleProcess;
     use crate::kernels::tensor_mut::with_slice_mut;
     use crate::model::Architecture;
     use crate::parameters::Parameters;
+    use crate::reporter::Silent;
     use crate::text::{EncodedCorpus, GuideWeight, Normalization, Pair, Units, Vocabulary};
     use crate::training::Augmentation;
 
@@ -376,28 +409,9 @@ mod tests {
         };
         let (settings, examples) = (&settings, &examples);
         let (progress, began) = (TrainState::default(), Instant::now());
-        let parts = TrainerParts { model, optimizer, progress, settings, examples, validation: &validation, began };
+        let (validation, communicator) = (&validation, &SingleProcess);
+        let parts = TrainerParts { model, optimizer, progress, settings, examples, validation, communicator, began };
         test(TrainingLoop::new(parts).unwrap(), examples);
-    }
-
-    struct SilentStore;
-
-    impl Store for SilentStore {
-        fn event(&mut self, _: &Event) -> Result<()> {
-            Ok(())
-        }
-
-        fn save_resume(&mut self, _: &Snapshot) -> Result<()> {
-            Ok(())
-        }
-
-        fn save_validated(&mut self, _: &Snapshot, _: bool) -> Result<()> {
-            Ok(())
-        }
-
-        fn should_stop(&self) -> bool {
-            false
-        }
     }
 
     struct PanicsOnSave;
@@ -432,13 +446,13 @@ mod tests {
                     ..TrainState::default()
                 };
                 trainer.progress = TrainState { best_due_score: due, ..before };
-                trainer.validate(&mut SilentStore).unwrap();
+                trainer.validate(&mut Silent).unwrap();
                 assert_eq!(trainer.progress.evals_since_best, evals_since_best);
                 assert!(trainer.progress.best_score == Some(200.0) && trainer.progress.best_due_score.is_some());
             });
         }
         with_trainer(|mut trainer, _| {
-            trainer.final_validation(&mut SilentStore).unwrap();
+            trainer.final_validation(&mut Silent).unwrap();
             assert!(trainer.progress.best_score.is_some() && trainer.progress.best_due().is_none());
         });
     }

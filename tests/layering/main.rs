@@ -11,11 +11,12 @@ use uses::{Sources, Use, top_level};
 
 /// Top-level modules from the bottom up, each with exactly the other modules it uses. Code under `#[cfg(test)]` may also
 /// use [`FOR_TESTS`].
-const USES: [(&str, &[&str]); 23] = [
+const USES: [(&str, &[&str]); 24] = [
     ("error", &[]),
     ("random", &[]),
     ("reporter", &[]),
     ("text", &["error", "random", "reporter"]),
+    ("communicator", &[]),
     ("kernels", &[]),
     ("aligner", &["kernels", "text"]),
     ("alignment", &["text"]),
@@ -30,6 +31,7 @@ const USES: [(&str, &[&str]); 23] = [
             "aligner",
             "alignment",
             "attention",
+            "communicator",
             "error",
             "kernels",
             "metrics",
@@ -67,6 +69,7 @@ const USES: [(&str, &[&str]); 23] = [
             "aligner",
             "alignment",
             "checkpoint",
+            "communicator",
             "error",
             "model",
             "parameters",
@@ -103,6 +106,7 @@ const USES: [(&str, &[&str]); 23] = [
             "attention",
             "checkpoint",
             "cli",
+            "communicator",
             "error",
             "evaluation",
             "metrics",

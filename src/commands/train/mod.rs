@@ -12,6 +12,7 @@ use reporter::{TrainingDisplay, progress_bar};
 
 use super::console::Console;
 use super::output_file::Output;
+use super::processes::Processes;
 use super::render_options::heatmap;
 use super::signals::Signals;
 use crate::cli::{ExplicitArgs, TrainArgs};
@@ -19,7 +20,7 @@ use crate::error::usage;
 use crate::render::escape_controls;
 use crate::search::BeamSearch;
 use crate::text::{Pair, SHIPPED_TRAINING, is_standard, standard_input_has_data};
-use crate::trainer::{InitFrom, TrainingSources, TrainingSpec, resume, train};
+use crate::trainer::{InitFrom, RunContext, TrainingSources, TrainingSpec, resume, train};
 use crate::translator::{Sentence, Translator};
 
 /// Options that --resume accepts.
@@ -44,23 +45,32 @@ const RESUME_OPTIONS: [&str; 15] = [
 const SHOWN: usize = 2;
 
 /// Trains a model, or prints the resolved settings. `command_line` is recorded in config.json.
-pub fn run(given: &ExplicitArgs<TrainArgs>, command_line: &[String], device: &Device, console: &Console) -> Result<()> {
+pub fn run(
+    given: &ExplicitArgs<TrainArgs>,
+    command_line: &[String],
+    device: &Device,
+    processes: &Processes,
+    console: &Console,
+) -> Result<()> {
     let args = &with_training_files(&given.args, console)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("checkpoints"));
     if args.show_config && !args.resume {
-        return show_config(args, &out, device, console);
+        return if processes.is_first() { show_config(args, &out, device, console) } else { Ok(()) };
     }
     let bar = progress_bar(console);
     let announcing = bar.clone();
-    let signals = Signals::listen(move |line| announcing.suspend(|| Console::new(false).say(line)));
+    let is_first = processes.is_first();
+    let announce = move |line: &str| announcing.suspend(|| Console::new(false).say(line));
+    let signals = Signals::listen(move |line| is_first.then(|| announce(line)).unwrap_or_default());
     let shipped = || format!("no sentence pairs are named: training on the shipped corpus, {SHIPPED_TRAINING}");
     let display = TrainingDisplay::new(console, &signals, bar, args.verbose);
     let display = display.announcing(is_without_pairs(args).then(shipped));
+    let context = RunContext { device, communicator: processes.communicator(), observer: &display };
     let finished = if args.resume {
         reject_fixed_options(&given.names)?;
-        resume(&out, &args.config, &args.sources(), device, &display)
+        resume(&out, &args.config, &args.sources(), context)
     } else {
-        spec(args, command_line).and_then(|spec| train(spec, &out, device, &display))
+        spec(args, command_line).and_then(|spec| train(spec, &out, context))
     };
     // Before the first step, a signal ends the preparation with an error.
     let asked = signals.asked().filter(|_| !display.has_begun());
@@ -124,7 +134,7 @@ fn spec(args: &TrainArgs, command_line: &[String]) -> Result<TrainingSpec> {
 
 /// Prints the resolved settings as JSON, in the format of `--config`.
 fn show_config(args: &TrainArgs, out: &Path, device: &Device, console: &Console) -> Result<()> {
-    let config = spec(args, &[])?.resolved_options(out, device, console)?;
+    let config = spec(args, &[])?.resolved_options(out, RunContext::new(device, console))?;
     let mut options = TrainArgs { config, ..args.with_shipped_files() }.to_json()?;
     options.insert("threads".to_owned(), rayon::current_num_threads().into());
     options.insert("device".to_owned(), if device.is_cuda() { "cuda" } else { "cpu" }.into());

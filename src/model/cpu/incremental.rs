@@ -15,7 +15,7 @@ use crate::kernels::cpu::embedding::gather_forward;
 use crate::kernels::matrix::WriteMode;
 use crate::model::reference::StepOutput;
 use crate::model::{Architecture, Dropout};
-use crate::text::{Batch, PaddedBatch};
+use crate::text::{Batch, BatchShare, PaddedBatch};
 
 /// Decoder states of any number of rows over a batch of sources.
 pub struct CpuIncrementalDecoder<'w> {
@@ -35,7 +35,7 @@ impl<'w> CpuIncrementalDecoder<'w> {
     /// Encodes sources and returns a decoder with one row for each.
     pub fn new(weights: &'w PackedModel<'w>, source: &PaddedBatch) -> Self {
         let batch = Batch::from_sources(source);
-        let shard = Shard::split(&batch, 1).remove(0);
+        let shard = Shard::split(&batch, BatchShare::WHOLE, 1).remove(0);
         let (_, annotations) = EncoderPass::forward(weights, &shard, &Dropout::none());
         let mut memory_rows = vec![0; shard.size()];
         shard.rows.iter().zip(0..).for_each(|(&row, memory_row)| memory_rows[row] = memory_row);

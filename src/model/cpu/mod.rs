@@ -26,7 +26,7 @@ use super::{BatchLoss, Dropout, ForcedScores};
 use crate::attention::cpu::GuidedTape;
 use crate::kernels::cpu::cross_entropy::Objective;
 use crate::parameters::Gradients;
-use crate::text::Batch;
+use crate::text::{Batch, BatchShare};
 use decoder::{DecoderBackward, DecoderPass};
 use decoder_loop::DecoderOutput;
 use encoder::{EncoderBackward, EncoderPass};
@@ -36,16 +36,21 @@ use posterior_attention::posterior_attention;
 use shard::Shard;
 pub use weights::{PackedModel, PackingMode, with_all_packed, with_packed};
 
-/// Loss of a batch; `gradients` becomes the gradient of its mean per target unit, label smoothing and guided alignment
-/// included.
+/// Loss of a share of a batch; `gradients` becomes its part of the gradient of the batch's mean per target unit, label
+/// smoothing and guided alignment included.
 pub fn gradients(
     model: ModelView,
     batch: &Batch,
+    share: BatchShare,
     smoothing: f64,
     dropout: &Dropout,
     gradients: &mut Gradients,
 ) -> Result<BatchLoss> {
-    let shards = Shard::split(batch, rayon::current_num_threads());
+    if share.index >= batch.target.batch() {
+        gradients.zero_all()?;
+        return Ok(BatchLoss::default());
+    }
+    let shards = Shard::split(batch, share, rayon::current_num_threads());
     let scale = 1.0 / batch.target.units() as f32;
     with_packed(model, PackingMode::Training, |weights| {
         let objective = Objective { smoothing: smoothing as f32, scale };
@@ -92,7 +97,7 @@ pub enum ForcedOutput {
 
 /// Forced decoding of each pair of a batch. All results have α.
 pub fn force_decode(model: ModelView, batch: &Batch, wanted: ForcedOutput) -> Result<Vec<ForcedScores>> {
-    let shards = Shard::split(batch, rayon::current_num_threads());
+    let shards = Shard::split(batch, BatchShare::WHOLE, rayon::current_num_threads());
     let attention = &model.architecture.attention;
     // The posteriors of exact hard attention come with the scores.
     let (is_exact, has_posteriors) = (attention.is_exact(), attention.has_posteriors());

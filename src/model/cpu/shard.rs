@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::ragged::Ragged;
 use crate::model::DropoutMask;
 use crate::random::CounterRng;
-use crate::text::{BEGIN, Batch, GuideWeight};
+use crate::text::{BEGIN, Batch, BatchShare, GuideWeight};
 
 /// Some sentences of a batch, the longest source first. Target-side arrays are `[length, rows, ·]`, padded to the
 /// shard's longest target; source-side arrays have no padding.
@@ -33,12 +33,13 @@ pub struct TargetPosition {
 }
 
 impl<'a> Shard<'a> {
-    /// Splits a batch round-robin, so that all shards have equally many long sentences.
-    pub fn split(batch: &'a Batch, shards: usize) -> Vec<Self> {
+    /// Splits a share of a batch round-robin, so that all shards have equally many long sentences.
+    pub fn split(batch: &'a Batch, share: BatchShare, shards: usize) -> Vec<Self> {
         let size = batch.target.batch();
-        let shards = shards.clamp(1, size.max(1));
-        let mut split: Vec<Self> =
-            (0..shards).map(|shard| Self::new(batch, (shard..size).step_by(shards).collect())).collect();
+        let BatchShare { index: first, count } = share;
+        let shards = shards.clamp(1, size.saturating_sub(first).div_ceil(count).max(1));
+        let rows = |shard: usize| (first + shard * count..size).step_by(shards * count);
+        let mut split: Vec<Self> = (0..shards).map(|shard| Self::new(batch, rows(shard).collect())).collect();
         let mut index_in_shard = vec![0; size];
         for shard in &split {
             shard.rows.iter().enumerate().for_each(|(index, &row)| index_in_shard[row] = index);
@@ -46,7 +47,10 @@ impl<'a> Shard<'a> {
         let mut index = 0;
         for step in 0..batch.target.length {
             for row in (0..size).filter(|&row| step < batch.target.lengths[row]) {
-                split[row % shards].positions.push(TargetPosition { step, row: index_in_shard[row], index });
+                if row % count == first {
+                    let position = TargetPosition { step, row: index_in_shard[row], index };
+                    split[row / count % shards].positions.push(position);
+                }
                 index += 1;
             }
         }
