@@ -96,9 +96,12 @@ fn run_together(
     context: RunContext,
     begin: impl FnOnce() -> Result<Session>,
 ) -> Result<TrainingOutcome> {
-    let RunContext { communicator, device, .. } = context;
+    let RunContext { communicator, device, observer } = context;
     let session = if communicator.rank() == 0 {
         let session = begin()?;
+        if communicator.size() > 1 {
+            observer.note(&format!("{} processes train together", communicator.size()));
+        }
         communicator.wait_for_all();
         session
     } else {
