@@ -322,10 +322,11 @@ impl ModelDir {
             let joint = vocabulary(JOINT, text.source_units, &text.source_protected_tokens, sizes.source_vocabulary)?;
             (joint.clone(), joint)
         } else {
-            (
-                vocabulary(SOURCE, text.source_units, &text.source_protected_tokens, sizes.source_vocabulary)?,
-                vocabulary(TARGET, text.target_units, &text.target_protected_tokens, sizes.target_vocabulary)?,
-            )
+            let (source, target) = rayon::join(
+                || vocabulary(SOURCE, text.source_units, &text.source_protected_tokens, sizes.source_vocabulary),
+                || vocabulary(TARGET, text.target_units, &text.target_protected_tokens, sizes.target_vocabulary),
+            );
+            (source?, target?)
         };
         Checkpoint::new(config, source, target)
     }
