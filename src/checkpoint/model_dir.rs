@@ -82,12 +82,13 @@ impl Checkpoint {
     /// # Errors
     /// A vocabulary cannot be serialized.
     pub fn new(config: Config, source: Arc<Vocabulary>, target: Arc<Vocabulary>) -> Result<Self> {
+        let (source_json, target_json) = rayon::join(|| source.to_json(), || target.to_json());
         let mut hash = Sha256::new();
         let text = &config.text;
         hash.update(serde_json::to_string(&config.architecture)?);
         hash.update(serde_json::to_string(&(text.source_units, text.target_units, text.joint_vocabulary))?);
-        hash.update(source.to_json()?);
-        hash.update(target.to_json()?);
+        hash.update(source_json?);
+        hash.update(target_json?);
         Ok(Self { config, source, target, fingerprint: hexadecimal(hash) })
     }
 

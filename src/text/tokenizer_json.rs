@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 use tokenizers::decoders::fuse::Fuse;
 use tokenizers::decoders::sequence::Sequence as DecoderSequence;
 use tokenizers::decoders::strip::Strip;
@@ -29,25 +30,37 @@ pub(super) struct TokenizerFile {
     pub merges: Pairs,
 }
 
+/// Whole file. `rules` are the other entries.
+#[derive(Deserialize)]
+struct StoredFile {
+    model: StoredModel,
+    #[serde(flatten)]
+    rules: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct StoredModel {
+    vocab: HashMap<String, u32>,
+    merges: Option<Pairs>,
+    #[serde(flatten)]
+    rules: Map<String, Value>,
+}
+
 impl TokenizerFile {
-    /// Removes units and merges from a file and leaves its rules. Both are checked, since invalid ids or merges make
+    /// Reads a file. Returns its units and merges, and its rules. The former are checked, since invalid ids or merges make
     /// the library panic or exhaust memory.
-    pub fn take_from(file: &mut Value, units: Units) -> Result<Self> {
-        let model = file.get_mut("model").and_then(Value::as_object_mut).context("\"model\" is missing")?;
-        let ids = model.remove("vocab").context("\"vocab\" is missing")?;
-        let ids: HashMap<String, u32> =
-            serde_json::from_value(ids).context("\"vocab\" is not a map of units to ids")?;
-        let merges = match units {
-            Units::Bpe => model.remove("merges").context("\"merges\" is missing")?,
-            Units::Word | Units::Char | Units::Letter => json!([]),
-        };
-        let merges: Pairs = serde_json::from_value(merges).context("\"merges\" is not a list of pairs")?;
+    pub fn parse(json: &str, units: Units) -> Result<(Self, Value)> {
+        let StoredFile { model, mut rules } = serde_json::from_str(json)?;
+        rules.insert("model".to_owned(), model.rules.into());
+        let ids = model.vocab;
+        ensure!(model.merges.is_some() == (units == Units::Bpe), "merges are missing, or units of this kind have none");
+        let merges = model.merges.unwrap_or_default();
         check_ids(&ids)?;
         for (first, second) in &merges {
             let merge = [first, second, &format!("{first}{second}")];
             ensure!(merge.iter().all(|unit| ids.contains_key(*unit)), "a merge has a unit that is not in \"vocab\"");
         }
-        Ok(Self { ids: ids.into_iter().collect(), merges })
+        Ok((Self { ids: ids.into_iter().collect(), merges }, rules.into()))
     }
 }
 

@@ -10,7 +10,6 @@ use std::ops::Range;
 
 use anyhow::{Result, ensure};
 use rayon::prelude::*;
-use serde_json::Value;
 use tokenizers::models::TrainerWrapper;
 use tokenizers::models::bpe::BpeTrainer;
 use tokenizers::models::wordlevel::WordLevelTrainer;
@@ -78,8 +77,7 @@ impl Vocabulary {
     /// # Errors
     /// Errors of the tokenizers crate, which are not expected.
     pub fn with_protected_tokens(&self, protected_tokens: &ProtectedTokens) -> Result<Self> {
-        let mut file: Value = serde_json::from_str(&self.to_json()?)?;
-        let TokenizerFile { mut ids, merges } = TokenizerFile::take_from(&mut file, self.units)?;
+        let (TokenizerFile { mut ids, merges }, _) = TokenizerFile::parse(&self.to_json()?, self.units)?;
         for unit in protected_tokens.units(self.units) {
             let next = ids.len() as u32;
             ids.entry(unit).or_insert(next);
@@ -98,15 +96,14 @@ impl Vocabulary {
         normalization: Normalization,
         protected_tokens: &ProtectedTokens,
     ) -> Result<Self> {
-        let mut file: Value = serde_json::from_str(json)?;
-        let stored = TokenizerFile::take_from(&mut file, units)?;
+        let (stored, stored_rules) = TokenizerFile::parse(json, units)?;
         ensure!(
             protected_tokens.units(units).iter().all(|unit| stored.ids.contains_key(unit)),
             "a protected token is missing from its units"
         );
         let vocabulary = Self::from_parts(units, normalization, protected_tokens.clone(), stored)?;
         ensure!(
-            file == rules(&vocabulary.tokenizer, units, protected_tokens)?,
+            stored_rules == rules(&vocabulary.tokenizer, units, protected_tokens)?,
             "its rules do not fit these units and this normalization"
         );
         Ok(vocabulary)
@@ -209,8 +206,7 @@ impl Vocabulary {
     }
 
     fn merges(&self) -> Result<Merges> {
-        let mut file: Value = serde_json::from_str(&self.to_json()?)?;
-        let stored = TokenizerFile::take_from(&mut file, self.units)?;
+        let (stored, _) = TokenizerFile::parse(&self.to_json()?, self.units)?;
         let merge = |(first, second): &(String, String)| {
             let [first_id, second_id] = [first, second].map(|unit| stored.ids[unit]);
             ([first_id, second_id], stored.ids[&format!("{first}{second}")])
