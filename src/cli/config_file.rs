@@ -75,8 +75,10 @@ impl ExpandedArgs {
     pub fn new(cli: &Command, arguments: Vec<OsString>) -> Result<Self, Error> {
         // Some errors disappear with the options of the config; clap reports the others later.
         let parse_leniently = |arguments: &[OsString]| cli.clone().ignore_errors(true).try_get_matches_from(arguments);
-        let matches = parse_leniently(&arguments)?;
-        let config = matches.subcommand().and_then(|(name, matches)| {
+        // Parsing twice takes milliseconds.
+        let may_name_config = arguments.iter().any(|argument| argument.as_encoded_bytes().starts_with(b"--config"));
+        let matches = may_name_config.then(|| parse_leniently(&arguments)).transpose()?;
+        let config = matches.as_ref().and_then(ArgMatches::subcommand).and_then(|(name, matches)| {
             let path: &PathBuf = matches.get_one("config")?;
             Some((name, matches, path))
         });

@@ -52,11 +52,11 @@ impl Cli {
     }
 
     fn parse_args(arguments: Vec<OsString>) -> Result<Self, Error> {
-        let command = command();
-        let expanded = ExpandedArgs::new(&command, arguments)?;
-        let parsed = command.clone().try_get_matches_from(&expanded.arguments);
+        let mut definition = command();
+        let expanded = ExpandedArgs::new(&definition, arguments)?;
+        let parsed = definition.try_get_matches_from_mut(&expanded.arguments);
         let parsed = parsed.and_then(|matches| Self::from_arg_matches(&matches));
-        let in_one_line = |error| in_one_line(with_hint(error), &command, &expanded.arguments);
+        let in_one_line = |error| in_one_line(with_hint(error), &command(), &expanded.arguments);
         let mut cli = parsed.map_err(|error| in_one_line(expanded.with_config_path(error)))?;
         cli.command_line = expanded.self_contained.iter().map(|part| part.to_string_lossy().into_owned()).collect();
         Ok(cli)

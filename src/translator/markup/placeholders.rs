@@ -26,6 +26,11 @@ const KNOWN: [&str; 8] = [
 
 static KNOWN_REGEX: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&KNOWN.join("|")).ok());
 
+/// True if a known placeholder may be in a text. Compiling the regular expression takes longer than translating a sentence.
+fn may_have_known(text: &str) -> bool {
+    text.contains(['{', '%', '@']) || text.contains("://") || text.contains("www.")
+}
+
 /// Placeholders that programs fill in order, since they have neither a number nor a name.
 static UNNUMBERED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^(?:%[-+#0'\d.*hlLqjzt]*[diouxXeEfFgGaAcCspSn@]|\{(?::[^{}]*)?\})$").ok());
@@ -33,31 +38,35 @@ static UNNUMBERED: LazyLock<Option<Regex>> =
 /// Pieces of a text that are taken out before translation and put back unchanged.
 ///
 /// The default knows `{x}`, `{{x}}`, `${x}`, `%{x}`, `%s`, `%1$s`, `%(x)s`, `%%`, addresses of pages and e-mail addresses.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Placeholders {
-    /// None if there are no placeholders.
-    regex: Option<Regex>,
+    pattern: PlaceholderPattern,
     /// Tokens that stay in the text.
     kept: ProtectedTokens,
 }
 
-impl Default for Placeholders {
-    fn default() -> Self {
-        Self { regex: KNOWN_REGEX.clone(), kept: ProtectedTokens::default() }
-    }
+#[derive(Clone, Debug, Default)]
+enum PlaceholderPattern {
+    None,
+    /// [`KNOWN`].
+    #[default]
+    Known,
+    Given(Regex),
 }
 
-impl PartialEq for Placeholders {
+impl PartialEq for PlaceholderPattern {
     fn eq(&self, other: &Self) -> bool {
-        let regex = |one: &Self| one.regex.as_ref().map(|regex| regex.as_str().to_owned());
-        regex(self) == regex(other) && self.kept == other.kept
+        match (self, other) {
+            (Self::Given(regex), Self::Given(other)) => regex.as_str() == other.as_str(),
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
     }
 }
 
 impl Placeholders {
     /// Returns a setting without placeholders.
     pub fn none() -> Self {
-        Self { regex: None, kept: ProtectedTokens::default() }
+        Self { pattern: PlaceholderPattern::None, kept: ProtectedTokens::default() }
     }
 
     /// Returns the placeholders that a regular expression matches, in the syntax of the regex crate.
@@ -70,7 +79,7 @@ impl Placeholders {
             let reason = message.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             anyhow!(UsageError(format!("--placeholders {regex}: {reason}")))
         })?;
-        Ok(Self { regex: Some(parsed), kept: ProtectedTokens::default() })
+        Ok(Self { pattern: PlaceholderPattern::Given(parsed), kept: ProtectedTokens::default() })
     }
 
     /// Keeps these tokens in the text, since a model was trained to translate them.
@@ -81,10 +90,14 @@ impl Placeholders {
 
     /// Byte ranges of the placeholders of a text, in order.
     pub(super) fn find(&self, text: &str) -> Vec<Range<usize>> {
-        let matches = self.regex.iter().flat_map(|regex| regex.find_iter(text));
+        let regex = match &self.pattern {
+            PlaceholderPattern::Given(regex) => Some(regex),
+            PlaceholderPattern::Known if may_have_known(text) => KNOWN_REGEX.as_ref(),
+            PlaceholderPattern::None | PlaceholderPattern::Known => None,
+        };
         let is_taken =
             |found: &regex::Match| !found.is_empty() && self.kept.iter().all(|token| token != found.as_str());
-        matches.filter(is_taken).map(|found| found.range()).collect()
+        regex.iter().flat_map(|regex| regex.find_iter(text)).filter(is_taken).map(|found| found.range()).collect()
     }
 }
 
