@@ -14,7 +14,7 @@ use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, Initial
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::SeededRng;
 use softalign::search::{BeamSearch, Source, search_all};
-use softalign::text::{Batch, BatchShare, BatchSize, Example, bucketed};
+use softalign::text::{Batch, BatchSize, Example, bucketed};
 use softalign::training::Optimizer;
 
 const PAIRS: usize = 29_000;
@@ -66,7 +66,7 @@ fn extremes(examples: &[Example], all: usize) -> Result<()> {
         run_on(all, || {
             for _ in 0..REPETITIONS {
                 let start = Instant::now();
-                model.gradients(&batch, BatchShare::WHOLE, 0.1, &Dropout::none(), &mut gradients)?;
+                model.gradients(&batch, 0.1, &Dropout::none(), &mut gradients)?;
                 optimizer.step(model.parameters(), &gradients, 0.0)?;
                 best = best.min(start.elapsed().as_secs_f64());
             }
@@ -194,7 +194,7 @@ fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize, learni
                 let start = Instant::now();
                 let batch = Batch::new(examples, indices);
                 let dropout = Dropout::new(rates, 1, step as u64);
-                let loss = model.gradients(&batch, BatchShare::WHOLE, 0.1, &dropout, &mut gradients)?;
+                let loss = model.gradients(&batch, 0.1, &dropout, &mut gradients)?;
                 optimizer.step(model.parameters(), &gradients, learning_rate)?;
                 seconds += start.elapsed().as_secs_f64();
                 units += loss.units;

@@ -117,8 +117,8 @@ fn gradients_of_shares_add_up_to_that_of_the_batch() {
             // Values of an earlier step must not remain.
             let mut gradients = Gradients::zeros(model.parameters()).unwrap();
             let dropout = Dropout::new(rates, 1, 5);
-            model.gradients(batch, BatchShare::WHOLE, 0.1, &dropout, &mut gradients).unwrap();
-            let loss = model.gradients(batch, share, 0.1, &dropout, &mut gradients).unwrap();
+            model.gradients(batch, 0.1, &dropout, &mut gradients).unwrap();
+            let loss = model.gradients_of_share(batch, share, 0.1, &dropout, &mut gradients).unwrap();
             let values = |(name, tensor): (&String, &candle_core::Tensor)| {
                 (name.clone(), tensor.flatten_all().unwrap().to_vec1().unwrap())
             };
@@ -234,7 +234,7 @@ fn processes_need_the_mpi_feature() {
         return;
     }
     let work = TestDir::new();
-    work.write("pairs.tsv", &common::tsv(&PAIRS));
+    work.write("pairs.tsv", common::tsv(&PAIRS));
     let started = work.command(&["train", "pairs.tsv"]).env("OMPI_COMM_WORLD_SIZE", "4").output().unwrap();
     let message = String::from_utf8(started.stderr).unwrap();
     assert_eq!(started.status.code(), Some(2));

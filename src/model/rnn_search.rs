@@ -95,13 +95,27 @@ impl RnnSearch {
         self.reference.incremental_decoder(self.view(), source)
     }
 
-    /// Loss of a share of a batch; `gradients` becomes its part of the gradient of the batch's mean per target unit, label
-    /// smoothing and guided alignment included. The losses and gradients of all shares add up to those of the batch.
+    /// Loss of a batch; `gradients` becomes the gradient of its mean per target unit, label smoothing and guided
+    /// alignment included.
     ///
     /// # Errors
-    /// On the reference backend, the share is not the whole batch, or the parameters are no variables; see
-    /// [`Parameters::with_grad`].
+    /// On the reference backend, the parameters are no variables; see [`Parameters::with_grad`].
     pub fn gradients(
+        &self,
+        batch: &Batch,
+        smoothing: f64,
+        dropout: &Dropout,
+        gradients: &mut Gradients,
+    ) -> Result<BatchLoss> {
+        self.gradients_of_share(batch, BatchShare::WHOLE, smoothing, dropout, gradients)
+    }
+
+    /// Loss of a share of a batch; `gradients` becomes its part of the gradient of the whole batch. The losses and gradients
+    /// of all shares add up to those of [`Self::gradients`].
+    ///
+    /// # Errors
+    /// As [`Self::gradients`]; on the reference backend, also a share that is not the whole batch.
+    pub fn gradients_of_share(
         &self,
         batch: &Batch,
         share: BatchShare,
@@ -116,7 +130,7 @@ impl RnnSearch {
         }
     }
 
-    /// [`Self::gradients`] of the whole batch by the reference backend, whatever the model's own: the oracle in tests.
+    /// [`Self::gradients`] by the reference backend, whatever the model's own: the oracle in tests.
     ///
     /// # Errors
     /// The parameters are no variables; see [`Parameters::with_grad`].

@@ -211,8 +211,8 @@ impl<'a> TrainingLoop<'a> {
         let step = self.progress.step + 1;
         let learning_rate = self.learning_rate(self.share_done(batches));
         let dropout = Dropout::new(settings.dropout, settings.seed, step);
-        let share = self.processes.share();
-        let loss = self.model.gradients(batch, share, settings.label_smoothing, &dropout, &mut self.gradients)?;
+        let (share, smoothing) = (self.processes.share(), settings.label_smoothing);
+        let loss = self.model.gradients_of_share(batch, share, smoothing, &dropout, &mut self.gradients)?;
         let loss = self.processes.all_reduce(&self.gradients, loss)?;
         let updated = loss.smoothed.is_finite()
             && self.optimizer.step(self.model.parameters(), &self.gradients, learning_rate)?.is_finite();

@@ -6,7 +6,8 @@ use pyo3::prelude::*;
 use softalign::reporter::Reporter;
 use softalign::text::{PairFiles, TableFormat};
 use softalign::trainer::{
-    self, InitFrom, InitVocabulary, MonolingualText, SourceOptions, TrainingSources, TrainingSpec, WeightedFile,
+    self, InitFrom, InitVocabulary, MonolingualText, RunContext, SourceOptions, TrainingSources, TrainingSpec,
+    WeightedFile,
 };
 use softalign::{Device, TrainConfig, Translator};
 
@@ -50,9 +51,10 @@ pub fn train(
     }
     let translator = run(py, Some(listener), |caller| {
         let given = Given { pairs, valid, monolingual_target };
+        let context = RunContext::new(&Device::Cpu, caller);
         let outcome = if start == "resume" {
             let sources = given.resumed_sources(files)?;
-            trainer::resume(&directory, &config, &sources, &Device::Cpu, caller)?
+            trainer::resume(&directory, &config, &sources, context)?
         } else {
             let spec = TrainingSpec {
                 config,
@@ -61,7 +63,7 @@ pub fn train(
                 invocation: Default::default(),
                 replace: start == "replace",
             };
-            trainer::train(spec, &directory, &Device::Cpu, caller)?
+            trainer::train(spec, &directory, context)?
         };
         caller.note(&outcome.summary);
         outcome.unrecorded?;

@@ -61,7 +61,11 @@ pub fn run(
     let announcing = bar.clone();
     let is_first = processes.is_first();
     let announce = move |line: &str| announcing.suspend(|| Console::new(false).say(line));
-    let signals = Signals::listen(move |line| is_first.then(|| announce(line)).unwrap_or_default());
+    let signals = Signals::listen(move |line| {
+        if is_first {
+            announce(line);
+        }
+    });
     let shipped = || format!("no sentence pairs are named: training on the shipped corpus, {SHIPPED_TRAINING}");
     let display = TrainingDisplay::new(console, &signals, bar, args.verbose);
     let display = display.announcing(is_without_pairs(args).then(shipped));
