@@ -92,7 +92,7 @@ impl<'o> Trainer<'o> {
     }
 
     /// Trains one model by all processes of a communicator, each of which calls [`Self::fit`] with the same pairs and
-    /// directory. The first one writes the files.
+    /// directory. The first one writes the files. If one fails, the others wait for it, so that it should end them.
     #[must_use]
     pub fn communicator<'n>(self, communicator: &'n dyn Communicator) -> Trainer<'n>
     where

@@ -78,30 +78,41 @@ struct AuxiliaryModel {
 /// The pairs or options are unusable, the directory is locked or not empty, a file cannot be written, or the loss is no
 /// longer finite. The last good checkpoint remains.
 pub fn train(spec: TrainingSpec, out: &Path, context: RunContext) -> Result<TrainingOutcome> {
-    if spec.has_auxiliary_models() && context.communicator.size() == 1 {
-        return AuxiliaryTraining::begin(spec, out, context)?.run();
+    let has_auxiliary_models = spec.has_auxiliary_models();
+    if context.communicator.size() == 1 {
+        return if has_auxiliary_models {
+            AuxiliaryTraining::begin(spec, out, context)?.run()
+        } else {
+            Session::begin(&spec, out, context)?.run(None, context)
+        };
     }
     let pairs = SourceOptions { pairs: Some(spec.sources.clone()), ..SourceOptions::default() };
-    let begin = || {
-        spec.check_processes(context)?;
+    run_together(out, &pairs, context, has_auxiliary_models, || {
+        if spec.sources.reads_standard_input() {
+            return usage("several processes need pairs from a file: standard input can be read only once");
+        }
         Session::begin(&spec, out, context)
-    };
-    run_together(out, &pairs, context, begin)
+    })
 }
 
-/// Runs the session that the first process begins. The others join it.
+/// Runs the session that the first of several processes begins. The others join it.
 fn run_together(
     out: &Path,
     sources: &SourceOptions,
     context: RunContext,
+    has_auxiliary_models: bool,
     begin: impl FnOnce() -> Result<Session>,
 ) -> Result<TrainingOutcome> {
     let RunContext { communicator, device, observer } = context;
     let session = if communicator.rank() == 0 {
-        let session = begin()?;
-        if communicator.size() > 1 {
-            observer.note(&format!("{} processes train together", communicator.size()));
+        if has_auxiliary_models {
+            return usage("several processes cannot train auxiliary models (--teachers, --monolingual-target)");
         }
+        if !device.is_cpu() {
+            return usage("several processes can train on CPUs only");
+        }
+        let session = begin()?;
+        observer.note(&format!("{} processes train together", communicator.size()));
         communicator.wait_for_all();
         session
     } else {
@@ -123,33 +134,21 @@ pub fn resume(
     sources: &SourceOptions,
     context: RunContext,
 ) -> Result<TrainingOutcome> {
-    if ModelDir::new(out).is_before_last_training() && context.communicator.size() == 1 {
-        return AuxiliaryTraining::resume(out, config, sources, context)?.run();
+    let has_auxiliary_models = ModelDir::new(out).is_before_last_training();
+    if context.communicator.size() == 1 {
+        return if has_auxiliary_models {
+            AuxiliaryTraining::resume(out, config, sources, context)?.run()
+        } else {
+            Session::resume(out, config, sources, context)?.run(None, context)
+        };
     }
-    run_together(out, sources, context, || Session::resume(out, config, sources, context))
+    run_together(out, sources, context, has_auxiliary_models, || Session::resume(out, config, sources, context))
 }
 
 impl TrainingSpec {
     /// True if auxiliary models are trained first.
     pub(super) fn has_auxiliary_models(&self) -> bool {
         self.config.teachers.is_some_and(|count| count > 0) || !self.sources.monolingual_target.is_none()
-    }
-
-    /// Rejects what several processes cannot train together.
-    fn check_processes(&self, context: RunContext) -> Result<()> {
-        if context.communicator.size() == 1 {
-            return Ok(());
-        }
-        if self.has_auxiliary_models() {
-            return usage("several processes cannot train auxiliary models: train with one, or without these options");
-        }
-        if self.sources.reads_standard_input() {
-            return usage("several processes need pairs from a file: standard input can be read only once");
-        }
-        if !context.device.is_cpu() {
-            return usage("several processes can train on CPUs only");
-        }
-        Ok(())
     }
 
     /// Rejects what auxiliary models cannot be trained with.
