@@ -100,6 +100,18 @@ fn serialized_tables_restore_the_aligner() {
     }
 }
 
+/// Among few pairs, most words are singletons and count as unknown. Unlinked pairs of words are not stored.
+#[test]
+fn stored_aligner_of_few_pairs_finds_about_the_same_links() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/data/train.tsv")).unwrap();
+    let pair = |line: &str| line.split_once('\t').map(|(source, target)| Pair::new(source, target)).unwrap();
+    let pairs: Vec<Pair> = text.lines().take(100).map(pair).collect();
+    let trained = aligner::train(&pairs, NormalForm::Nfc, &|_| {});
+    let stored = WordAligner::from_serialized(trained.to_serialized()).unwrap();
+    let same = pairs.iter().filter(|pair| links_of(&trained, pair) == links_of(&stored, pair)).count();
+    assert!(same >= 90, "{same} of 100");
+}
+
 #[test]
 fn handles_tiny_and_unusual_input() {
     for count in [0, 1] {

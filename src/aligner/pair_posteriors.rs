@@ -3,9 +3,10 @@
 use super::hmm::{JumpCounts, JumpModel, Lattice};
 use super::padded_rows::{PaddedRows, sum_of, update};
 use super::translation_table::{ABSENT, LinkCounts, TranslationTable};
+use super::vocab::UNKNOWN;
 use crate::kernels::simd::vectorized;
 
-/// Floor of translation probabilities, which unseen word pairs and unknown words get.
+/// Floor of translation probabilities, which pairs with an unknown word get.
 const FLOOR: f32 = 1e-7;
 /// λ and p₀ of the diagonal prior (Dyer, Chahuneau & Smith 2013, section 2).
 const DIAGONAL_TENSION: f32 = 2.5;
@@ -47,6 +48,7 @@ impl PairPosteriors {
         for (s, entries) in entries.chunks_exact(target.len().max(1)).enumerate() {
             for (t, (&entry, backward)) in entries.iter().zip(backward.values_mut(s)).enumerate() {
                 let values = match entry {
+                    ABSENT if source[s] == UNKNOWN || target[t] == UNKNOWN => [FLOOR; 2],
                     ABSENT => [absent_forward[s], absent_backward[t]],
                     entry => [&table.forward, &table.backward].map(|values| values[entry as usize]),
                 };
