@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Barrier, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 
 use candle_core::Device;
-use softalign::attention::AttentionConfig;
 use softalign::communicator::Communicator;
 use softalign::model::{Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
@@ -14,8 +13,11 @@ use softalign::text::{Batch, BatchShare, Example, GuideWeight};
 use softalign::{Pair, TrainConfig, Trainer};
 
 mod common;
+#[path = "common/lexicon.rs"]
+mod lexicon;
 
 use common::{PAIRS, TestDir};
+use lexicon::lexicon;
 
 /// Memory of threads that communicate.
 struct Group {
@@ -78,22 +80,22 @@ impl Communicator for Thread<'_> {
 }
 
 fn random_model(attention: &str) -> RnnSearch {
-    let attention: AttentionConfig = serde_json::from_str(attention).unwrap();
     let architecture = Architecture {
         source_vocabulary: 25,
         target_vocabulary: 26,
-        embedding_size: 24,
-        hidden_size: 40,
-        attention_size: 24,
+        embedding_size: 17,
+        hidden_size: 22,
+        attention_size: 9,
         layers: 2,
-        tied_output: true,
-        initial_state: InitialState::Mean,
-        lexicon: false,
+        tied_output: false,
+        initial_state: InitialState::BackwardFirst,
+        lexicon: true,
         decoder: DecoderKind::Conditional,
-        attention,
+        attention: serde_json::from_str(attention).unwrap(),
     };
     let parameters = Parameters::initialize(&architecture.parameter_spec(), 1, &Device::Cpu).unwrap();
-    RnnSearch::new(architecture, parameters.with_grad().unwrap()).unwrap()
+    let model = RnnSearch::new(architecture, parameters.with_grad().unwrap()).unwrap();
+    model.with_lexicon(Some(Arc::new(lexicon([25, 26]))))
 }
 
 /// Sentences of different lengths, with alignment targets.
