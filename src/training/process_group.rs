@@ -13,7 +13,7 @@ use crate::model::BatchLoss;
 use crate::parameters::Gradients;
 use crate::text::BatchShare;
 
-/// The processes of a training, as one of them sees them. Nothing is communicated or copied where there is only one.
+/// The processes of a training, as one of them sees them. Nothing is communicated where there is only one.
 pub struct ProcessGroup<'a> {
     communicator: &'a dyn Communicator,
     /// All gradients and losses in one row.
