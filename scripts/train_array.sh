@@ -22,13 +22,11 @@ if [ -z "$seed" ]; then
     exit 2
 fi
 pairs=$1 model=$2/seed-$seed
-shift 2
 softalign=${SOFTALIGN:-softalign}
 threads=${SLURM_CPUS_PER_TASK:+--threads $SLURM_CPUS_PER_TASK}
-if [ -e "$model/resume.safetensors" ]; then
-    # shellcheck disable=SC2086 # one option and its value, or nothing
-    exec "$softalign" train --resume --out "$model" $threads
-fi
-mkdir -p "$(dirname "$model")"
-# shellcheck disable=SC2086
-exec "$softalign" train "$pairs" --seed "$seed" --out "$model" $threads "$@"
+resume=
+[ -e "$model/resume.safetensors" ] && resume=--resume
+mkdir -p "$2"
+shift 2
+# shellcheck disable=SC2086 # options, or nothing
+exec "$softalign" train "$pairs" --seed "$seed" --out "$model" $threads $resume "$@"

@@ -210,8 +210,11 @@ fn config_of_a_model_trains_the_same_model() {
     // A model trained from a configuration reproduces the training in turn.
     dir.run(&["train", "--config", "again/config.json", "-q", "--out", "third"]).worked();
     assert!(model("first") == model("third"));
-    dir.run(&["train", "--config", "first/config.json", "--resume", "--out", "first"])
-        .refused_with(2, &["--units, --preset", "cannot change with --resume"]);
+    let resume = ["train", "--config", "first/config.json", "--resume", "--out", "first", "--max-epochs", "3", "-q"];
+    dir.run(&[&resume[..], &["--guided-alignment", "0.2", "--seed", "2"]].concat())
+        .refused_with(2, &["--guided-alignment, --seed cannot change with --resume"]);
+    dir.run(&resume).worked();
+    assert_eq!(json(&dir.text("first/resume.json"))["epoch"], 3);
     dir.run(&["translate", "--config", "first/config.json", "a"]).refused_with(2, &["first/config.json", "of a model"]);
     let mut first = json(&dir.text("first/config.json"));
     for (begun, reason) in [

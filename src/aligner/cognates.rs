@@ -1,6 +1,8 @@
 //! Cognate prior for rare words: a word that shares a prefix or suffix with a known word (an inflected form, a
 //! compound) may have the same translations, and a word present on both sides may translate itself.
 
+use std::borrow::Cow;
+
 use super::pair_posteriors::PairPosteriors;
 use super::translation_table::TranslationTable;
 use super::vocab::AlignerVocab;
@@ -42,7 +44,7 @@ impl LikelyTranslations {
     pub fn apply_cognate_prior(
         &self,
         pair: &mut PairPosteriors,
-        texts: [&[String]; 2],
+        texts: [&[Cow<str>]; 2],
         ids: [&[u32]; 2],
         words: &[AlignerVocab; 2],
         counts: &[Vec<u32>; 2],
@@ -54,8 +56,11 @@ impl LikelyTranslations {
         let [rare_sources, rare_targets] = [rare(0), rare(1)];
         for (s, source) in texts[0].iter().enumerate() {
             for (t, target) in texts[1].iter().enumerate() {
-                let mut probabilities =
-                    if source == target && source.len() > 1 { [IDENTICAL_WEIGHT; 2] } else { [0.0; 2] };
+                let are_identical = source.len() > 1 && source == target;
+                if !(are_identical || rare_sources[s] || rare_targets[t]) {
+                    continue;
+                }
+                let mut probabilities = if are_identical { [IDENTICAL_WEIGHT; 2] } else { [0.0; 2] };
                 let sides = [
                     (rare_targets[t], ids[0][s], &self.0[0], words[1].words(), target),
                     (rare_sources[s], ids[1][t], &self.0[1], words[0].words(), source),
@@ -76,7 +81,11 @@ impl LikelyTranslations {
 
 /// Returns true if two words share a prefix of most of the shorter one, or one is a suffix of the other.
 fn are_cognates(a: &str, b: &str) -> bool {
-    // Most pairs of words differ at once, so that their characters need not be counted.
+    // Most pairs of words differ at both ends, so that their characters need not be counted.
+    let [a_bytes, b_bytes] = [a, b].map(str::as_bytes);
+    if a_bytes.first() != b_bytes.first() && a_bytes.last() != b_bytes.last() {
+        return false;
+    }
     let prefix = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     let is_suffix = a.ends_with(b) || b.ends_with(a);
     if a == b || !(prefix >= 4 || is_suffix) {

@@ -141,7 +141,7 @@ impl IdBlock {
             {
                 let id = |span| {
                     let word = &text[span];
-                    *known.entry(word).or_insert_with(|| words.add(normalize_word(word, form)))
+                    *known.entry(word).or_insert_with(|| words.add(normalize_word(word, form).into_owned()))
                 };
                 sentences.words.extend(spans.into_iter().map(id));
                 sentences.ends.push(sentences.words.len());

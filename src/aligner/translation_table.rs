@@ -1,5 +1,6 @@
 //! Sparse translation table over the pairs of words that co-occur in the corpus.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -15,12 +16,34 @@ const MIN_COUNT: f64 = 1e-4;
 /// Source words per parallel task.
 const SOURCES: usize = 16;
 
+/// Target words per [`Block`].
+const BLOCK: usize = u64::BITS as usize;
+
 /// Co-occurring word pairs in CSR format: for each source word its target words.
 #[derive(Clone, Debug, Default)]
 pub struct WordPairs {
     /// Start of each source word's entries, and the end of the last.
     starts: Vec<usize>,
     targets: Vec<u32>,
+    /// Index of frequent source words, whose binary search would take the most time.
+    blocks: Vec<Block>,
+    /// Blocks of each source word; empty without an index.
+    block_ranges: Vec<Range<usize>>,
+}
+
+/// [`BLOCK`] consecutive target words: those with an entry, as bits, and the first entry.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    bits: u64,
+    start: u32,
+}
+
+impl Block {
+    /// Entry of a target word of this block.
+    fn entry(self, target: usize) -> u32 {
+        let bit = 1 << (target % BLOCK);
+        if self.bits & bit == 0 { ABSENT } else { self.start + (self.bits & (bit - 1)).count_ones() }
+    }
 }
 
 impl WordPairs {
@@ -43,13 +66,41 @@ impl WordPairs {
             *end += row.len();
             Some(*end)
         });
-        Self { starts: [0].into_iter().chain(ends).collect(), targets: rows.concat() }
+        Self::new([0].into_iter().chain(ends).collect(), rows.concat())
     }
 
     /// Creates the index from sorted keys `source << 32 | target`.
     pub fn from_keys(keys: &[u64], source_words: usize) -> Self {
         let start = |word: usize| keys.partition_point(|key| (key >> 32) < word as u64);
-        Self { starts: (0..=source_words).map(start).collect(), targets: keys.iter().map(|&key| key as u32).collect() }
+        Self::new((0..=source_words).map(start).collect(), keys.iter().map(|&key| key as u32).collect())
+    }
+
+    fn new(starts: Vec<usize>, targets: Vec<u32>) -> Self {
+        let mut pairs = Self { starts, targets, ..Self::default() };
+        pairs.index();
+        pairs
+    }
+
+    /// Indexes the source words with at least one entry per block.
+    fn index(&mut self) {
+        let count = self.targets.iter().max().map_or(0, |&last| last as usize / BLOCK + 1);
+        self.blocks.clear();
+        self.block_ranges.clear();
+        for entries in self.starts.windows(2).map(|ends| ends[0]..ends[1]) {
+            let first = self.blocks.len();
+            if entries.len() >= count {
+                self.blocks.resize(first + count, Block::default());
+                for &target in &self.targets[entries.clone()] {
+                    self.blocks[first + target as usize / BLOCK].bits |= 1 << (target as usize % BLOCK);
+                }
+                let mut start = entries.start as u32;
+                for block in &mut self.blocks[first..] {
+                    block.start = start;
+                    start += block.bits.count_ones();
+                }
+            }
+            self.block_ranges.push(first..self.blocks.len());
+        }
     }
 
     /// Number of entries.
@@ -67,6 +118,12 @@ impl WordPairs {
     pub fn load_entries(&self, source: &[u32], target: &[u32], entries: &mut Vec<u32>) {
         entries.clear();
         for &s in source {
+            let blocks = self.block_ranges.get(s as usize).map_or(&[][..], |range| &self.blocks[range.clone()]);
+            if !blocks.is_empty() {
+                let block = |t: u32| blocks.get(t as usize / BLOCK).copied().unwrap_or_default();
+                entries.extend(target.iter().map(|&t| block(t).entry(t as usize)));
+                continue;
+            }
             let known = self.targets_of(s);
             let start = self.starts.get(s as usize).map_or(0, |&start| start as u32);
             let entry = |t| known.binary_search(t).map_or(ABSENT, |offset| start + offset as u32);
@@ -81,7 +138,7 @@ impl WordPairs {
     }
 
     /// Entries of a source word.
-    fn entries_of_source(&self, source: usize) -> std::ops::Range<usize> {
+    fn entries_of_source(&self, source: usize) -> Range<usize> {
         self.starts[source]..self.starts[source + 1]
     }
 
@@ -192,7 +249,8 @@ impl TranslationTable {
 
     /// Drops entries whose expected count is negligible. They have the probability of no count at all from then on.
     pub fn prune(&mut self, counts: &LinkCounts) {
-        let Self { pairs: WordPairs { starts, targets }, forward, backward, .. } = self;
+        let Self { pairs, forward, backward, .. } = self;
+        let WordPairs { starts, targets, .. } = pairs;
         let mut kept = 0;
         let mut start = 0;
         for end in starts.iter_mut().skip(1) {
@@ -210,6 +268,7 @@ impl TranslationTable {
         targets.shrink_to_fit();
         forward.shrink_to_fit();
         backward.shrink_to_fit();
+        pairs.index();
     }
 }
 
@@ -253,6 +312,28 @@ mod tests {
         entries.load_entries(&[1, 2, UNKNOWN, 0], &[0, 2, UNKNOWN], &mut found);
         assert_eq!(found, [3, 5, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, 0, 2, ABSENT]);
         assert_eq!([entries.find(1, 2), entries.find(2, 0), entries.find(UNKNOWN, 0)], [Some(5), None, None]);
+    }
+
+    #[test]
+    fn index_of_frequent_words_finds_what_binary_search_finds() {
+        let targets = [&[0, 63, 64, 127, 199][..], &[5, 199], &[], &[1, 2, 3, 4, 190]];
+        let keys =
+            (0..).zip(targets).flat_map(|(source, targets)| targets.iter().map(move |target| source << 32 | target));
+        let pairs = WordPairs::from_keys(&keys.collect::<Vec<u64>>(), targets.len());
+        assert_eq!([0, 1, 2, 3].map(|source| pairs.block_ranges[source].len()), [4, 0, 0, 4]);
+        let sources = [0, 1, 2, 3, 4, UNKNOWN];
+        let targets: Vec<u32> = (0..260).chain([UNKNOWN]).collect();
+        let mut entries = Vec::new();
+        pairs.load_entries(&sources, &targets, &mut entries);
+        for (&source, entries) in sources.iter().zip(entries.chunks_exact(targets.len())) {
+            for (&target, &entry) in targets.iter().zip(entries) {
+                assert_eq!(
+                    (entry != ABSENT).then_some(entry as usize),
+                    pairs.find(source, target),
+                    "{source} {target}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Word normalization and vocabulary of the aligner.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::text::{NormalForm, strip_punctuation};
@@ -9,11 +10,11 @@ pub const UNKNOWN: u32 = u32::MAX;
 
 /// Normalizes a word: lowercased and without surrounding punctuation, so that `Hier.` becomes `hier`; bare punctuation
 /// is kept.
-pub fn normalize_word(word: &str, form: NormalForm) -> String {
+pub fn normalize_word(word: &str, form: NormalForm) -> Cow<'_, str> {
     if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        return word.to_owned();
+        return Cow::Borrowed(word);
     }
-    form.apply(&strip_punctuation(&form.apply(word)).to_lowercase()).into_owned()
+    Cow::Owned(form.apply(&strip_punctuation(&form.apply(word)).to_lowercase()).into_owned())
 }
 
 /// Vocabulary of one side.

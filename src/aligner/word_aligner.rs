@@ -1,11 +1,19 @@
 //! The trained aligner and its link posteriors.
 
+use std::borrow::Cow;
+use std::cell::RefCell;
+
 use super::cognates::LikelyTranslations;
 use super::hmm::JumpModel;
 use super::pair_posteriors::PairPosteriors;
 use super::translation_table::TranslationTable;
 use super::vocab::{AlignerVocab, UNKNOWN, normalize_word};
 use crate::text::NormalForm;
+
+thread_local! {
+    /// Buffers for the pairs of a thread, since allocation would take most of the time.
+    static BUFFERS: RefCell<PairPosteriors> = RefCell::default();
+}
 
 /// Words with this count are treated as unknown: their only pair may be the one to be aligned, and training links would
 /// merely be repeated.
@@ -63,20 +71,26 @@ impl WordAligner {
 
     /// Computes the link posteriors of a sentence pair.
     pub fn posteriors(&self, source: &[String], target: &[String]) -> Posteriors {
-        let normalize =
-            |words: &[String]| -> Vec<String> { words.iter().map(|word| normalize_word(word, self.form)).collect() };
-        let texts = [source, target].map(normalize);
+        let texts = [source, target]
+            .map(|words| words.iter().map(|word| normalize_word(word, self.form)).collect::<Vec<Cow<str>>>());
         let [source, target] =
             [0, 1].map(|side| -> Vec<u32> { texts[side].iter().map(|word| self.id(side, word)).collect() });
-        let mut pair = PairPosteriors::default();
-        pair.load_pair(&self.table, &self.null, [&source, &target]);
-        let (texts, ids) = ([&texts[0][..], &texts[1]], [&source[..], &target]);
-        self.translations.apply_cognate_prior(&mut pair, texts, ids, &self.words, &self.counts);
-        let log_probability = pair.hmm_posteriors(&self.jumps, None);
-        let forward = (0..target.len()).flat_map(|t| pair.by_source.values(t)).copied().collect();
-        let backward = |t: usize| (0..source.len()).map(move |s| (s, t));
-        let backward = (0..target.len()).flat_map(backward).map(|(s, t)| pair.by_target.get(s, t)).collect();
-        Posteriors { forward, backward, log_probability }
+        BUFFERS.with_borrow_mut(|pair| {
+            pair.load_pair(&self.table, &self.null, [&source, &target]);
+            let (texts, ids) = ([&texts[0][..], &texts[1]], [&source[..], &target]);
+            self.translations.apply_cognate_prior(pair, texts, ids, &self.words, &self.counts);
+            let log_probability = pair.hmm_posteriors(&self.jumps, None);
+            let mut posteriors = Posteriors { log_probability, ..Posteriors::zeros(source.len(), target.len()) };
+            let Posteriors { forward, backward, .. } = &mut posteriors;
+            for (t, row) in forward.chunks_exact_mut(source.len().max(1)).enumerate() {
+                row.copy_from_slice(pair.by_source.values(t));
+            }
+            for s in 0..source.len() {
+                let column = backward.iter_mut().skip(s).step_by(source.len());
+                column.zip(pair.by_target.values(s)).for_each(|(to, from)| *to = *from);
+            }
+            posteriors
+        })
     }
 
     /// Iterates over the target words of the training pairs, in lower case.

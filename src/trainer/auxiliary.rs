@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::data::SplitPairs;
 use super::run_context::RunContext;
@@ -143,6 +144,17 @@ pub fn resume(
         };
     }
     run_together(out, sources, context, has_auxiliary_models, || Session::resume(out, config, sources, context))
+}
+
+/// Returns the options that were given when the training in `out` began, by name; empty if there is no record.
+pub fn recorded_options(out: &Path) -> Map<String, Value> {
+    let model_dir = ModelDir::new(out);
+    let invocation = if model_dir.is_before_last_training() {
+        model_dir.load_plan().ok().map(|plan: Plan| plan.invocation)
+    } else {
+        model_dir.config().and_then(|config| config.begun)
+    };
+    invocation.map(|invocation| invocation.options).unwrap_or_default()
 }
 
 impl TrainingSpec {

@@ -13,7 +13,7 @@ mod vocabularies;
 mod warm_start;
 
 pub use api::Trainer;
-pub use auxiliary::{resume, train};
+pub use auxiliary::{recorded_options, resume, train};
 pub use run_context::RunContext;
 pub use session::{TrainingOutcome, TrainingSpec};
 pub use sources::{MonolingualText, SourceOptions, TrainingSources, WeightedFile};

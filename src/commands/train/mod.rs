@@ -20,10 +20,10 @@ use crate::error::usage;
 use crate::render::escape_controls;
 use crate::search::BeamSearch;
 use crate::text::{Pair, SHIPPED_TRAINING, is_standard, standard_input_has_data};
-use crate::trainer::{InitFrom, RunContext, TrainingSources, TrainingSpec, resume, train};
+use crate::trainer::{InitFrom, RunContext, TrainingSources, TrainingSpec, recorded_options, resume, train};
 use crate::translator::{Sentence, Translator};
 
-/// Options that --resume accepts.
+/// Options that --resume accepts with other values than before.
 const RESUME_OPTIONS: [&str; 15] = [
     "train",
     "guide",
@@ -71,7 +71,7 @@ pub fn run(
     let display = display.announcing(is_without_pairs(args).then(shipped));
     let context = RunContext { device, communicator: processes.communicator(), observer: &display };
     let finished = if args.resume {
-        reject_fixed_options(&given.names)?;
+        reject_changed_options(given, &out)?;
         resume(&out, &args.config, &args.sources(), context)
     } else {
         spec(args, command_line).and_then(|spec| train(spec, &out, context))
@@ -147,16 +147,18 @@ fn show_config(args: &TrainArgs, out: &Path, device: &Device, console: &Console)
     output.finish()
 }
 
-/// Rejects options that cannot change when a training is resumed.
-fn reject_fixed_options(given: &[String]) -> Result<()> {
-    let fixed = given.iter().filter(|option| !RESUME_OPTIONS.contains(&option.as_str()));
-    let fixed: Vec<String> = fixed.map(|option| format!("--{option}")).collect();
-    if fixed.is_empty() {
+/// Rejects options other than [`RESUME_OPTIONS`], unless the training in `out` began with the same values.
+fn reject_changed_options(given: &ExplicitArgs<TrainArgs>, out: &Path) -> Result<()> {
+    let (options, recorded) = (given.args.to_json().unwrap_or_default(), recorded_options(out));
+    let is_recorded = |name: &String| options.get(name).is_some_and(|value| recorded.get(name) == Some(value));
+    let changed = given.names.iter().filter(|name| !RESUME_OPTIONS.contains(&name.as_str()) && !is_recorded(name));
+    let changed: Vec<String> = changed.map(|name| format!("--{name}")).collect();
+    if changed.is_empty() {
         return Ok(());
     }
     usage(format!(
         "{} cannot change with --resume; only --max-epochs, --max-minutes, --patience and --save-every can",
-        fixed.join(", ")
+        changed.join(", ")
     ))
 }
 
