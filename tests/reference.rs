@@ -14,7 +14,7 @@ use paths::{PATHS, run};
 use serde::Deserialize;
 use softalign::model::cpu::{CpuIncrementalDecoder, PackedModel, PackingMode};
 use softalign::model::reference::ReferenceModel;
-use softalign::model::{Architecture, Dropout, DropoutRates, RnnSearch, UnitLexicon};
+use softalign::model::{Architecture, Dropout, DropoutRates, RnnSearch, UnitLexicon, UnitRows};
 use softalign::parameters::Parameters;
 use softalign::text::{BEGIN, Batch, Example, PaddedBatch};
 use softalign::training::Optimizer;
@@ -112,7 +112,8 @@ impl Reference {
             |source: usize| self.values.lexicon.iter().filter(|entry| (entry.0 as usize) < source).count() as u32;
         let starts = (0..=source_vocabulary).map(before).collect();
         let (units, shares) = self.values.lexicon.iter().map(|&(_, unit, share)| (unit, share)).unzip();
-        UnitLexicon::from_parts([starts, units], shares, [source_vocabulary, target_vocabulary]).unwrap()
+        UnitLexicon::from_parts(UnitRows { starts, units }, shares, None, [source_vocabulary, target_vocabulary])
+            .unwrap()
     }
 }
 

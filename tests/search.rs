@@ -3,13 +3,17 @@
 #[path = "common/lexicon.rs"]
 mod lexicon;
 
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use candle_core::Device;
 use lexicon::lexicon;
 use softalign::attention::{AttentionConfig, SelectionMode};
 use softalign::model::cpu::PackingMode;
-use softalign::model::{Architecture, DecoderKind, ForcedScores, InitialState, RnnSearch};
+use softalign::model::{
+    Architecture, DecoderKind, ForcedScores, InitialState, RnnSearch, Shortlist, UnitLexicon, UnitRows,
+};
 use softalign::parameters::Parameters;
 use softalign::random::SeededRng;
 use softalign::search::{
@@ -19,9 +23,13 @@ use softalign::search::{
 use softalign::text::{Batch, Example, PaddedBatch};
 
 fn model(seed: u64) -> RnnSearch {
+    model_of_size(seed, 140)
+}
+
+fn model_of_size(seed: u64, target_vocabulary: usize) -> RnnSearch {
     let architecture = Architecture {
         source_vocabulary: 31,
-        target_vocabulary: 140,
+        target_vocabulary,
         embedding_size: 17,
         hidden_size: 22,
         attention_size: 9,
@@ -36,8 +44,24 @@ fn model(seed: u64) -> RnnSearch {
         },
     };
     let parameters = Parameters::initialize(&architecture.parameter_spec(), seed, &Device::Cpu).unwrap();
-    let lexicon = architecture.lexicon.then(|| Arc::new(lexicon([31, 140])));
+    let lexicon = architecture.lexicon.then(|| {
+        Arc::new(if target_vocabulary < 3000 {
+            lexicon([31, target_vocabulary])
+        } else {
+            large_lexicon(target_vocabulary)
+        })
+    });
     RnnSearch::new(architecture, parameters).unwrap().with_lexicon(lexicon)
+}
+
+/// Returns a lexicon with four links and an unlinked unit of each source unit.
+fn large_lexicon(target_vocabulary: usize) -> UnitLexicon {
+    let unit = |source: u32, entry: u32| (source * 97 + entry * 389) % target_vocabulary as u32;
+    let row = |source, entries: Range<u32>| BTreeSet::from_iter(entries.map(|entry| unit(source, entry)));
+    let [links, unlinked] =
+        [0..4, 4..5].map(|entries| UnitRows::new((0..31).map(|source| row(source, entries.clone()))));
+    let probabilities = vec![0.25; links.units.len()];
+    UnitLexicon::from_parts(links, probabilities, Some(unlinked), [31, target_vocabulary]).unwrap()
 }
 
 fn sources() -> Vec<Source> {
@@ -100,6 +124,31 @@ fn search_is_independent_of_its_batch() {
         let alone =
             search_all(&[&model], std::slice::from_ref(source), &BeamSearch::default().into(), &mut |_| {}).unwrap();
         assert_close(&alone[0], batched);
+    }
+}
+
+#[test]
+fn shortlists_are_the_same_on_both_backends_and_in_any_batch() {
+    let (first, second) = (model_of_size(2, 3000), model_of_size(4, 3000));
+    let constrained = DecodingConstraints { prefix: vec![2999], ..DecodingConstraints::default() };
+    for models in [&[&first][..], &[&first, &second]] {
+        let settings = BeamSearch::default();
+        let mut sources = sources();
+        sources[3].constraints = constrained.clone();
+        let batched = search_all(models, &sources, &settings.into(), &mut |_| {}).unwrap();
+        for (source, batched) in sources.iter().zip(&batched) {
+            let found = search_all(models, std::slice::from_ref(source), &settings.into(), &mut |_| {}).unwrap();
+            assert_close(&found[0], batched);
+            let padded = PaddedBatch::new(std::iter::once(source.units.as_slice()));
+            let constraints = &source.constraints;
+            let input = [SearchInput { index: 0, source_units: source.units.len(), constraints, cancellation: None }];
+            let selected = constraints.is_empty().then_some(&source.units[..]);
+            let lexicons: Vec<&UnitLexicon> = models.iter().map(|model| &**model.lexicon().unwrap()).collect();
+            let shortlist = Shortlist::new(&lexicons, std::iter::once(selected));
+            let scorer = EnsembleScorer::reference(models, &padded).unwrap();
+            let reference = search(&mut scorer.restricted(Some(&shortlist)), &input, &settings).unwrap();
+            assert_close(&reference[0], batched);
+        }
     }
 }
 

@@ -7,27 +7,45 @@ use bytemuck::cast_slice;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use super::safetensors_io::array;
-use crate::model::UnitLexicon;
+use crate::model::{UnitLexicon, UnitRows};
+
+/// Row starts and units.
+const LINKS: [&str; 2] = ["starts", "units"];
+const UNLINKED: [&str; 2] = ["unlinked_starts", "unlinked_units"];
+/// Probabilities of the links.
+const SHARES: &str = "shares";
 
 /// Returns the bytes of the file, with `metadata` in its header.
 pub fn serialize(lexicon: &UnitLexicon, metadata: HashMap<String, String>) -> Result<Vec<u8>> {
-    let ([starts, units], shares) = lexicon.parts();
+    let (links, shares) = lexicon.links();
+    let unlinked = lexicon.unlinked().into_iter().flat_map(|unlinked| arrays(UNLINKED, unlinked));
     let view = |dtype, length, bytes| TensorView::new(dtype, vec![length], bytes);
-    let views = [
-        ("starts", view(Dtype::U32, starts.len(), cast_slice(starts))?),
-        ("units", view(Dtype::U32, units.len(), cast_slice(units))?),
-        ("shares", view(Dtype::F32, shares.len(), cast_slice(shares))?),
-    ];
+    let mut views = vec![(SHARES, view(Dtype::F32, shares.len(), cast_slice(shares))?)];
+    for (name, values) in arrays(LINKS, links).chain(unlinked) {
+        views.push((name, view(Dtype::U32, values.len(), cast_slice(values))?));
+    }
     Ok(safetensors::serialize(views, Some(metadata))?)
 }
 
-/// Reads the lexicon from the bytes of a file. `vocabularies` are the sizes of source and target vocabulary.
+fn arrays<'r>(
+    names: [&'static str; 2],
+    UnitRows { starts, units }: &'r UnitRows,
+) -> impl Iterator<Item = (&'static str, &'r [u32])> {
+    names.into_iter().zip([&starts[..], units])
+}
+
+/// Reads the lexicon from the bytes of a file. `vocabularies` are the sizes of source and target vocabulary. Earlier versions
+/// did not write unlinked units.
 ///
 /// # Errors
 /// The file is damaged or holds no lexicon of these vocabularies.
 pub fn deserialize(bytes: &[u8], vocabularies: [usize; 2]) -> Result<UnitLexicon> {
     let file = SafeTensors::deserialize(bytes)?;
-    let [starts, units] = ["starts", "units"].map(|name| array::<u32>(&file, name, Dtype::U32));
-    let shares = array::<f32>(&file, "shares", Dtype::F32)?;
-    UnitLexicon::from_parts([starts?, units?], shares, vocabularies).map_err(|reason| anyhow!(reason))
+    let rows = |[starts, units]: [&str; 2]| -> Result<UnitRows> {
+        Ok(UnitRows { starts: array(&file, starts, Dtype::U32)?, units: array(&file, units, Dtype::U32)? })
+    };
+    let has_unlinked = UNLINKED.iter().any(|name| file.tensor(name).is_ok());
+    let unlinked = has_unlinked.then(|| rows(UNLINKED)).transpose()?;
+    let shares = array::<f32>(&file, SHARES, Dtype::F32)?;
+    UnitLexicon::from_parts(rows(LINKS)?, shares, unlinked, vocabularies).map_err(|reason| anyhow!(reason))
 }

@@ -2,6 +2,7 @@
 
 use candle_core::Result;
 
+use super::Shortlist;
 use super::cpu::CpuIncrementalDecoder;
 use super::reference::{ReferenceIncrementalDecoder, StepOutput};
 use crate::attention::StepWeights;
@@ -15,6 +16,14 @@ pub enum IncrementalDecoder<'a> {
 }
 
 impl IncrementalDecoder<'_> {
+    /// Restricts each source to the units of a shortlist. Called before the first step.
+    pub fn restrict(&mut self, shortlist: &Shortlist) {
+        match self {
+            Self::Cpu(decoder) => decoder.restrict(shortlist),
+            Self::Reference(decoder) => decoder.restrict(shortlist),
+        }
+    }
+
     /// Makes new rows: row `i` extends the former row `parents[i]` by `units[i]`.
     ///
     /// # Errors

@@ -16,7 +16,9 @@ mod loss;
 #[doc(hidden)]
 pub mod reference;
 mod rnn_search;
+mod shortlist;
 mod unit_lexicon;
+mod unit_rows;
 mod view;
 
 pub use architecture::{Architecture, DecoderKind, InitialState, MAX_LAYERS, MAX_SIZE};
@@ -25,4 +27,7 @@ pub use incremental::IncrementalDecoder;
 pub use loss::{BatchLoss, ForcedScores};
 pub use reference::StepOutput;
 pub use rnn_search::RnnSearch;
+pub(crate) use shortlist::FREQUENT_UNITS;
+pub use shortlist::Shortlist;
 pub use unit_lexicon::UnitLexicon;
+pub use unit_rows::UnitRows;

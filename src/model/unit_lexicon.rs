@@ -10,8 +10,9 @@
 //!
 //! L is estimated before training and not updated by it. Its rows are sparse.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::{Shortlist, UnitRows};
 use crate::text::{END, Example};
 
 /// ε: smoothing of the lexicon's probabilities; the paper's value.
@@ -22,12 +23,12 @@ const MIN_PROBABILITY: f32 = 5e-3;
 /// L: for each source unit the probabilities of its translations, in rows of a sparse matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnitLexicon {
-    /// First entry of each row, and the end of the last: `[source vocabulary + 1]`
-    starts: Vec<u32>,
-    /// Target units, in increasing order within a row.
-    units: Vec<u32>,
-    /// L[x, y] of each entry, above 0 and at most 1.
+    /// Translations of each source unit.
+    links: UnitRows,
+    /// L[x, y] of each link, above 0 and at most 1.
     probabilities: Vec<f32>,
+    /// Further units of a [`Shortlist`] for each source unit, if they are known.
+    unlinked: Option<UnitRows>,
     pub(super) target_vocabulary: usize,
 }
 
@@ -35,11 +36,11 @@ impl UnitLexicon {
     /// Estimates L from weighted alignment links by relative frequency. `</s>` translates `</s>`; otherwise the bias
     /// would always favor continuing.
     pub fn from_guides<'e>(
-        examples: impl Iterator<Item = &'e Example>,
+        examples: impl Iterator<Item = &'e Example> + Clone,
         [source_vocabulary, target_vocabulary]: [usize; 2],
     ) -> Self {
         let mut counts: Vec<BTreeMap<u32, f32>> = vec![BTreeMap::new(); source_vocabulary];
-        for Example { source, target, guide } in examples {
+        for Example { source, target, guide } in examples.clone() {
             for link in guide {
                 let unit = |units: &[u32], index: u32| units.get(index as usize).copied().unwrap_or(END);
                 let (x, y) = (unit(source, link.source), unit(target, link.target));
@@ -50,7 +51,9 @@ impl UnitLexicon {
             let sum: f32 = row.values().sum();
             row.into_iter().map(|(unit, count)| (unit, count / sum)).collect()
         };
-        Self::from_rows(counts.into_iter().map(probability), target_vocabulary)
+        let lexicon = Self::from_rows(counts.into_iter().map(probability), target_vocabulary);
+        let unlinked = (target_vocabulary >= Shortlist::MIN_VOCABULARY).then(|| lexicon.links.missing_in(examples));
+        Self { unlinked, ..lexicon }
     }
 
     /// Returns the lexicon that translates each source unit by the target unit with its spelling, if there is one, so that
@@ -62,17 +65,15 @@ impl UnitLexicon {
 
     /// Builds the rows from each source unit's translation probabilities.
     fn from_rows(rows: impl Iterator<Item = BTreeMap<u32, f32>>, target_vocabulary: usize) -> Self {
-        let (mut starts, mut units, mut probabilities) = (vec![0], Vec::new(), Vec::new());
-        for row in rows {
-            for (unit, probability) in row {
-                if probability >= MIN_PROBABILITY {
-                    units.push(unit);
-                    probabilities.push(probability.min(1.0));
-                }
-            }
-            starts.push(units.len() as u32);
-        }
-        Self { starts, units, probabilities, target_vocabulary }
+        let mut probabilities = Vec::new();
+        let links = UnitRows::new(rows.map(|row| {
+            let likely = row.into_iter().filter(|(_, probability)| *probability >= MIN_PROBABILITY);
+            let (units, row): (Vec<u32>, Vec<f32>) =
+                likely.map(|(unit, probability)| (unit, probability.min(1.0))).unzip();
+            probabilities.extend(row);
+            units
+        }));
+        Self { links, probabilities, unlinked: None, target_vocabulary }
     }
 
     /// Remaps the lexicon to other vocabularies, given each new unit's old id, if any. Entries of removed units are
@@ -84,7 +85,15 @@ impl UnitLexicon {
             let remap = |(unit, &probability)| Some((*new_ids.get(unit)?, probability));
             units.iter().zip(probabilities).filter_map(remap).collect()
         };
-        Self::from_rows(sources.iter().map(row), targets.len())
+        let unlinked = |rows: &UnitRows| {
+            let row = |source: &Option<u32>| -> BTreeSet<u32> {
+                let units = source.map_or(&[][..], |source| rows.row(source));
+                units.iter().filter_map(|unit| new_ids.get(unit).copied()).collect()
+            };
+            UnitRows::new(sources.iter().map(row))
+        };
+        let unlinked = self.unlinked.as_ref().map(unlinked);
+        Self { unlinked, ..Self::from_rows(sources.iter().map(row), targets.len()) }
     }
 
     /// Merges two lexicons between the same vocabularies: averages rows that both have and copies the others. The bias is
@@ -100,51 +109,55 @@ impl UnitLexicon {
             }
             mean
         };
-        Self::from_rows((0..self.starts.len() as u32 - 1).map(row), self.target_vocabulary)
+        let sources = 0..self.links.len() as u32;
+        let unlinked = self.unlinked.as_ref().zip(other.unlinked.as_ref()).map(|(one, other)| {
+            let both =
+                |source| BTreeSet::from_iter([one, other].into_iter().flat_map(|rows| rows.row(source)).copied());
+            UnitRows::new(sources.clone().map(both))
+        });
+        Self { unlinked, ..Self::from_rows(sources.clone().map(row), self.target_vocabulary) }
     }
 
-    /// Rebuilds a lexicon from [`Self::parts`].
+    /// Rebuilds a lexicon from its parts.
     ///
     /// # Errors
     /// Describes the first inconsistency.
     pub fn from_parts(
-        [starts, units]: [Vec<u32>; 2],
+        links: UnitRows,
         probabilities: Vec<f32>,
+        unlinked: Option<UnitRows>,
         [source_vocabulary, target_vocabulary]: [usize; 2],
     ) -> Result<Self, String> {
-        let bounded = starts.first() == Some(&0) && starts.last().is_some_and(|&end| end as usize == units.len());
-        if starts.len() != source_vocabulary + 1
-            || !bounded
-            || !starts.is_sorted()
-            || units.len() != probabilities.len()
-        {
-            return Err("row starts do not match the source vocabulary".to_owned());
+        [&links]
+            .into_iter()
+            .chain(&unlinked)
+            .try_for_each(|rows| rows.check([source_vocabulary, target_vocabulary]))?;
+        if links.units.len() != probabilities.len() {
+            return Err("target units and probabilities differ in number".to_owned());
         }
-        let lexicon = Self { starts, units, probabilities, target_vocabulary };
-        let rows = (0..source_vocabulary as u32).map(|unit| lexicon.row(unit));
-        let in_order = |(units, _): (&[u32], &[f32])| units.is_sorted_by(|a, b| a < b);
-        if !rows.into_iter().all(in_order) || lexicon.units.iter().any(|&unit| unit as usize >= target_vocabulary) {
-            return Err("target units are unsorted or outside the vocabulary".to_owned());
-        }
-        if lexicon.probabilities.iter().any(|&probability| !(probability > 0.0 && probability <= 1.0)) {
+        if probabilities.iter().any(|&probability| !(probability > 0.0 && probability <= 1.0)) {
             return Err("probabilities are not between 0 and 1".to_owned());
         }
-        Ok(lexicon)
+        Ok(Self { links, probabilities, unlinked, target_vocabulary })
     }
 
-    /// Returns row starts and target units, and the units' probabilities.
-    pub fn parts(&self) -> ([&[u32]; 2], &[f32]) {
-        ([&self.starts, &self.units], &self.probabilities)
+    /// Linked units and their probabilities.
+    pub fn links(&self) -> (&UnitRows, &[f32]) {
+        (&self.links, &self.probabilities)
     }
 
-    /// Number of entries.
+    /// Further units of a [`Shortlist`], if they are known.
+    pub fn unlinked(&self) -> Option<&UnitRows> {
+        self.unlinked.as_ref()
+    }
+
+    /// Number of links.
     pub fn entry_count(&self) -> usize {
-        self.units.len()
+        self.probabilities.len()
     }
 
     pub(super) fn row(&self, source: u32) -> (&[u32], &[f32]) {
-        let range = self.starts[source as usize] as usize..self.starts[source as usize + 1] as usize;
-        (&self.units[range.clone()], &self.probabilities[range])
+        (self.links.row(source), &self.probabilities[self.links.range(source)])
     }
 }
 
@@ -164,69 +177,77 @@ mod tests {
     #[test]
     fn probabilities_are_relative_frequencies_of_links() {
         let lexicon = lexicon();
-        assert_eq!(lexicon.starts, [0, 0, 2, 3, 4]);
-        assert_eq!(lexicon.units, [3, 5, 2, 4]);
+        let (UnitRows { starts, units }, probabilities) = lexicon.links();
+        assert_eq!((&starts[..], &units[..]), (&[0, 0, 2, 3, 4][..], &[3, 5, 2, 4][..]));
+        let expected = [0.25, 0.75, 1.0, 1.0];
         assert!(
-            lexicon
-                .probabilities
-                .iter()
-                .zip([0.25, 0.75, 1.0, 1.0])
-                .all(|(probability, expected)| (probability - expected).abs() < 1e-6)
+            probabilities.iter().zip(expected).all(|(probability, expected)| (probability - expected).abs() < 1e-6)
         );
-        let ([starts, units], probabilities) = lexicon.parts();
-        let again = UnitLexicon::from_parts([starts.to_vec(), units.to_vec()], probabilities.to_vec(), [4, 6]).unwrap();
-        assert_eq!(again, lexicon);
+        assert_eq!(lexicon.unlinked(), None);
+        let example = Example::new(vec![1, 3], vec![5, 2500]);
+        let large = UnitLexicon::from_guides([&example].into_iter(), [4, 3000]);
+        assert_eq!(large.unlinked().map(|unlinked| unlinked.units.clone()), Some(vec![2500]));
     }
 
     #[test]
     fn identity_has_one_entry_for_each_unit_that_the_target_has() {
         let lexicon = UnitLexicon::identity(&[Some(0), None, Some(2), Some(1)], 3);
-        assert_eq!((&lexicon.starts[..], &lexicon.units[..]), (&[0, 1, 1, 2, 3][..], &[0, 2, 1][..]));
-        assert_eq!(lexicon.probabilities, [1.0; 3]);
+        let (UnitRows { starts, units }, probabilities) = lexicon.links();
+        assert_eq!((&starts[..], &units[..]), (&[0, 1, 1, 2, 3][..], &[0, 2, 1][..]));
+        assert_eq!(probabilities, [1.0; 3]);
     }
 
     #[test]
     fn remapped_keeps_entries_of_surviving_units() {
-        let before = lexicon();
+        let unlinked = UnitRows { starts: vec![0, 0, 2, 2, 2], units: vec![1, 3] };
+        let before = UnitLexicon { unlinked: Some(unlinked), ..lexicon() };
         let all = |count| (0..count).map(Some).collect::<Vec<_>>();
         assert_eq!(before.remapped([&all(4), &all(6)]), before);
-        // Source unit 1 becomes 0, 3 is removed, one is new; target unit 3 is removed, 5 becomes 1.
+        // Source unit 1 becomes 0, 3 is removed, one is new; target units 1 and 3 are removed or moved, 5 becomes 1.
         let sources = [Some(1), None, Some(2)];
-        let targets = [Some(0), Some(5), Some(2)];
+        let targets = [Some(1), Some(5), Some(2)];
         let now = before.remapped([&sources, &targets]);
-        assert_eq!(
-            (&now.starts[..], &now.units[..], &now.probabilities[..]),
-            (&[0, 1, 1, 2][..], &[1, 2][..], &[0.75, 1.0][..])
-        );
+        assert_eq!(now.links, UnitRows { starts: vec![0, 1, 1, 2], units: vec![1, 2] });
+        assert_eq!(now.probabilities, [0.75, 1.0]);
+        assert_eq!(now.unlinked, Some(UnitRows { starts: vec![0, 1, 1, 1], units: vec![0] }));
         assert_eq!(now.target_vocabulary, 3);
     }
 
     #[test]
     fn merged_averages_common_rows_and_copies_others() {
-        let of = |units: &[u32], starts: &[u32], probabilities: &[f32]| {
-            UnitLexicon::from_parts([starts.to_vec(), units.to_vec()], probabilities.to_vec(), [3, 6]).unwrap()
+        let of = |units: &[u32], starts: &[u32], probabilities: &[f32], unlinked: &[u32]| {
+            let unlinked = UnitRows { starts: vec![0, 0, 0, unlinked.len() as u32], units: unlinked.to_vec() };
+            let links = UnitRows { starts: starts.to_vec(), units: units.to_vec() };
+            UnitLexicon::from_parts(links, probabilities.to_vec(), Some(unlinked), [3, 6]).unwrap()
         };
-        let old = of(&[3, 5, 2], &[0, 2, 2, 3], &[0.25, 0.75, 1.0]);
-        let new = of(&[4, 5, 1], &[0, 2, 3, 3], &[0.5, 0.5, 1.0]);
-        let expected = of(&[3, 4, 5, 1, 2], &[0, 3, 4, 5], &[0.125, 0.25, 0.625, 1.0, 1.0]);
+        let old = of(&[3, 5, 2], &[0, 2, 2, 3], &[0.25, 0.75, 1.0], &[0, 4]);
+        let new = of(&[4, 5, 1], &[0, 2, 3, 3], &[0.5, 0.5, 1.0], &[2, 4]);
+        let expected = of(&[3, 4, 5, 1, 2], &[0, 3, 4, 5], &[0.125, 0.25, 0.625, 1.0, 1.0], &[0, 2, 4]);
         assert_eq!((old.merged(&new), new.merged(&old)), (expected.clone(), expected));
+        let unknown = UnitLexicon { unlinked: None, ..new };
+        assert_eq!(old.merged(&unknown).unlinked, None);
     }
 
     #[test]
     fn from_parts_rejects_inconsistent_parts() {
+        let rows = |[starts, units]: [Vec<u32>; 2]| UnitRows { starts, units };
+        let good = [vec![0, 0, 2, 3, 3], vec![3, 5, 4]];
         let wrong = [
             ([vec![0, 0, 2, 3], vec![3, 5, 4]], vec![0.5; 3]),
             ([vec![0, 0, 2, 1, 3], vec![3, 5, 4]], vec![0.5; 3]),
             ([vec![0, 0, 2, 3, 4], vec![3, 5, 4]], vec![0.5; 3]),
             ([vec![0, 0, 2, 3, 3], vec![5, 3, 4]], vec![0.5; 3]),
             ([vec![0, 0, 2, 3, 3], vec![3, 6, 4]], vec![0.5; 3]),
-            ([vec![0, 0, 2, 3, 3], vec![3, 5, 4]], vec![0.5, f32::NAN, 0.5]),
-            ([vec![0, 0, 2, 3, 3], vec![3, 5, 4]], vec![0.5, 0.0, 0.5]),
-            ([vec![0, 0, 2, 3, 3], vec![3, 5, 4]], vec![0.5; 2]),
+            (good.clone(), vec![0.5, f32::NAN, 0.5]),
+            (good.clone(), vec![0.5, 0.0, 0.5]),
+            (good.clone(), vec![0.5; 2]),
             ([Vec::new(), Vec::new()], Vec::new()),
         ];
         for (parts, probabilities) in wrong {
-            assert!(UnitLexicon::from_parts(parts.clone(), probabilities, [4, 6]).is_err(), "{parts:?}");
+            let parsed = UnitLexicon::from_parts(rows(parts.clone()), probabilities.clone(), None, [4, 6]);
+            assert!(parsed.is_err(), "{parts:?} {probabilities:?}");
+            let parsed = UnitLexicon::from_parts(rows(good.clone()), vec![0.5; 3], Some(rows(parts.clone())), [4, 6]);
+            assert_eq!(parsed.is_ok(), parts == good, "{parts:?}");
         }
     }
 }

@@ -6,8 +6,8 @@ use candle_core::Result;
 
 use super::ensemble_scorer::map_batches;
 use super::{Cancellation, DecodingConstraints, Hypothesis, Scorer, Search, SearchInput, sample, search};
-use crate::model::RnnSearch;
 use crate::model::cpu::PackingMode;
+use crate::model::{RnnSearch, Shortlist, UnitLexicon};
 use crate::text::PaddedBatch;
 
 /// Maximum source units of a batch, with padding.
@@ -49,7 +49,11 @@ pub fn search_all(
     let batches = batches(sources, rayon::current_num_threads(), max_sentences);
     on_progress(sources.len() - batches.iter().map(Vec::len).sum::<usize>());
     let progress = Mutex::new(on_progress);
-    let pad = |batch: &Vec<usize>| PaddedBatch::new(batch.iter().map(|&index| sources[index].units.as_slice()));
+    let pad = |batch: &Vec<usize>| {
+        let batch = batch.iter().map(|&index| &sources[index]);
+        let padded = PaddedBatch::new(batch.clone().map(|source| source.units.as_slice()));
+        (padded, shortlist(models, batch, settings))
+    };
     let translate = |batch: &Vec<usize>, padded: &PaddedBatch, scorer: &mut dyn Scorer| {
         let input = |(&index, &source_units): (&usize, &usize)| SearchInput {
             index,
@@ -74,6 +78,23 @@ pub fn search_all(
         }
     }
     Ok(results)
+}
+
+/// Shortlist of the units of sources without constraints. Samples are drawn from all units.
+pub(super) fn shortlist<'s>(
+    models: &[&RnnSearch],
+    sources: impl Iterator<Item = &'s Source>,
+    settings: &Search,
+) -> Option<Shortlist> {
+    let is_restricted = match settings {
+        Search::Beam(settings) => settings.limits.no_repeat.is_none(),
+        Search::Sample(_) => false,
+    };
+    let is_exact = models.iter().any(|model| model.architecture().attention.is_exact());
+    let is_large = models[0].architecture().target_vocabulary >= Shortlist::MIN_VOCABULARY;
+    let lexicons: Vec<&UnitLexicon> = models.iter().map(|model| Some(&**model.lexicon()?)).collect::<Option<_>>()?;
+    let selected = |source: &'s Source| source.constraints.is_empty().then_some(&source.units[..]);
+    (is_restricted && is_large && !is_exact).then(|| Shortlist::new(&lexicons, sources.map(selected)))
 }
 
 pub(super) fn packing_mode(model: &RnnSearch, sources: &[Source], settings: &Search) -> PackingMode {

@@ -1,7 +1,10 @@
 //! Distributions over the next unit, one for each row.
 
+use std::sync::Arc;
+
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::cross_entropy::{add_softmax, log_sum_exp};
+use crate::model::StepOutput;
 use crate::random::SeededRng;
 use crate::text::{BEGIN, PADDING};
 
@@ -16,8 +19,12 @@ pub struct TokenCandidate {
 
 /// Predictions of a scorer for its rows.
 pub struct Predictions {
-    /// `[rows, V]`: logits, or sums of probabilities.
+    /// Logits of each row, or sums of probabilities: V, or one for each of its units.
     values: Buffer,
+    /// Units of each row in increasing order, none where all units have a value; empty if no row is restricted.
+    units: Vec<Option<Arc<[u32]>>>,
+    /// Start of each row's values, and the end of the last.
+    starts: Vec<usize>,
     /// Number of models whose probabilities are summed; `None` for logits.
     summed: Option<usize>,
     /// Attention weights α of each row, one for each source unit, with `</s>` last.
@@ -30,7 +37,7 @@ pub struct Predictions {
 impl Predictions {
     /// Returns the predictions of one model from its logits, `[rows, V]`.
     pub fn from_logits(logits: Buffer, attention: Vec<Vec<f32>>) -> Self {
-        Self { values: logits, summed: None, attention, heads: Vec::new() }
+        Self::from(StepOutput { logits, units: Vec::new(), attention })
     }
 
     /// Adds each head's weights, `[rows][heads]`.
@@ -41,12 +48,13 @@ impl Predictions {
 
     /// Returns the mean probabilities and mean attention of several models.
     pub fn ensemble_mean(models: &[Self]) -> Self {
+        let Self { starts, units, .. } = &models[0];
         let rows = models[0].attention.len();
-        let vocabulary = models[0].values.len() / rows.max(1);
         let mut values = Buffer::zeros(models[0].values.len());
         for model in models {
-            let rows = values.chunks_exact_mut(vocabulary).zip(model.values.chunks_exact(vocabulary));
-            rows.for_each(|(sums, logits)| add_softmax(sums, logits));
+            for row in starts.windows(2).map(|ends| ends[0]..ends[1]) {
+                add_softmax(&mut values[row.clone()], &model.values[row]);
+            }
         }
         let mean = |row: usize| -> Vec<f32> {
             let alphas: Vec<&Vec<f32>> = models.iter().map(|model| &model.attention[row]).collect();
@@ -55,18 +63,33 @@ impl Predictions {
         };
         let of_row = |row: usize| models.iter().filter_map(|model| model.heads.get(row)).flatten().cloned().collect();
         let heads = (0..if models[0].heads.is_empty() { 0 } else { rows }).map(of_row).collect();
-        Self { values, summed: Some(models.len()), attention: (0..rows).map(mean).collect(), heads }
+        let (units, starts) = (units.clone(), starts.clone());
+        Self { values, units, starts, summed: Some(models.len()), attention: (0..rows).map(mean).collect(), heads }
     }
 
     /// Returns the distribution of a row.
     pub fn row(&self, row: usize) -> Distribution<'_> {
-        let vocabulary = self.values.len() / self.attention.len();
-        let values = &self.values[row * vocabulary..][..vocabulary];
+        let values = &self.values[self.starts[row]..self.starts[row + 1]];
         let scale = match self.summed {
             None => Scale::Logits { log_sum: log_sum_exp(values) },
             Some(models) => Scale::Sums { models: models as f32 },
         };
-        Distribution { values, scale }
+        Distribution { values, units: self.units.get(row).and_then(Option::as_deref), scale }
+    }
+}
+
+impl From<StepOutput> for Predictions {
+    fn from(StepOutput { logits, units, attention }: StepOutput) -> Self {
+        let restricted: usize = units.iter().flatten().map(|units| units.len()).sum();
+        let open = attention.len() - units.iter().flatten().count();
+        let vocabulary = (logits.len() - restricted) / open.max(1);
+        let width = |row: usize| units.get(row).and_then(Option::as_ref).map_or(vocabulary, |units| units.len());
+        let ends = (0..attention.len()).scan(0, |end, row| {
+            *end += width(row);
+            Some(*end)
+        });
+        let starts = [0].into_iter().chain(ends).collect();
+        Self { values: logits, units, starts, summed: None, attention, heads: Vec::new() }
     }
 }
 
@@ -125,13 +148,15 @@ impl SamplingConfig {
 #[derive(Clone, Copy, Debug)]
 pub struct Distribution<'a> {
     values: &'a [f32],
+    /// Units of the values, which begin as the vocabulary does; none if all units have a value.
+    units: Option<&'a [u32]>,
     scale: Scale,
 }
 
 impl Distribution<'_> {
     /// Returns up to `width` most probable allowed units, best first, ties by unit id.
     pub fn best(&self, width: usize, allowed: &dyn Fn(u32) -> bool) -> Vec<TokenCandidate> {
-        self.candidates(largest(self.values, width, f32::NEG_INFINITY, allowed))
+        self.candidates(largest(self.values, width, f32::NEG_INFINITY, &|index| allowed(self.unit(index))))
     }
 
     /// Returns up to `width` most probable units whose log-probability is at least `floor`, give or take rounding, best
@@ -147,13 +172,24 @@ impl Distribution<'_> {
         self.candidates(largest(self.values, width, value, &|_| true))
     }
 
-    fn candidates(&self, units: Vec<u32>) -> Vec<TokenCandidate> {
-        units.into_iter().map(|unit| self.candidate(unit)).collect()
+    fn candidates(&self, indices: Vec<u32>) -> Vec<TokenCandidate> {
+        let candidate = |index: u32| {
+            let log_probability = self.log_probability(self.values[index as usize]);
+            TokenCandidate { unit: self.unit(index), log_probability }
+        };
+        indices.into_iter().map(candidate).collect()
+    }
+
+    /// Unit of a value.
+    fn unit(&self, index: u32) -> u32 {
+        self.units.map_or(index, |units| units[index as usize])
     }
 
     /// Returns a unit with its log-probability.
     pub fn candidate(&self, unit: u32) -> TokenCandidate {
-        TokenCandidate { unit, log_probability: self.log_probability(self.values[unit as usize]) }
+        let index = self.units.map_or(Some(unit as usize), |units| units.binary_search(&unit).ok());
+        let log_probability = index.map_or(f32::NEG_INFINITY, |index| self.log_probability(self.values[index]));
+        TokenCandidate { unit, log_probability }
     }
 
     /// Returns the entropy of the distribution in nats.
@@ -175,8 +211,8 @@ impl Distribution<'_> {
         let mut candidates = match config.top_k {
             Some(k) => self.best(k, allowed),
             None => {
-                let units = (0..self.values.len() as u32).filter(|&unit| is_output_unit(unit) && allowed(unit));
-                units.map(|unit| self.candidate(unit)).collect()
+                let is_candidate = |&index: &u32| is_output_unit(index) && allowed(self.unit(index));
+                self.candidates((0..self.values.len() as u32).filter(is_candidate).collect())
             }
         };
         config.apply_top_p(&mut candidates);
@@ -202,7 +238,8 @@ fn is_output_unit(unit: u32) -> bool {
     unit != PADDING && unit != BEGIN
 }
 
-/// Up to `width` allowed units of the largest values above `floor`, largest first, ties by unit id.
+/// Indices of up to `width` allowed values, the largest ones above `floor`, largest first, ties by index. The first indices are
+/// those of the special units.
 fn largest(row: &[f32], width: usize, floor: f32, allowed: &dyn Fn(u32) -> bool) -> Vec<u32> {
     const BLOCK: usize = 64;
     let mut best: Vec<(f32, u32)> = Vec::with_capacity(width.min(row.len()) + 1);

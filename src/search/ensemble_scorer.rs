@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::{Predictions, Scorer};
 use crate::kernels::Backend;
 use crate::model::cpu::{CpuIncrementalDecoder, PackedModel, PackingMode};
-use crate::model::{IncrementalDecoder, RnnSearch, StepOutput};
+use crate::model::{IncrementalDecoder, RnnSearch, Shortlist};
 use crate::text::PaddedBatch;
 
 /// One model, or several over the same vocabularies.
@@ -30,6 +30,13 @@ impl<'a> EnsembleScorer<'a> {
         Ok(Self { decoders: models.iter().map(decoder).collect::<Result<_>>()? })
     }
 
+    /// Restricts each sentence to the units of a shortlist, if there is one.
+    #[must_use]
+    pub fn restricted(mut self, shortlist: Option<&Shortlist>) -> Self {
+        shortlist.iter().for_each(|shortlist| self.decoders.iter_mut().for_each(|decoder| decoder.restrict(shortlist)));
+        self
+    }
+
     /// As [`Scorer::step`], with each head's weights. `given` yields the weights that replace each model's own, if any.
     ///
     /// # Errors
@@ -41,8 +48,8 @@ impl<'a> EnsembleScorer<'a> {
         given: impl Iterator<Item = Option<&'g [f32]>>,
     ) -> Result<Predictions> {
         let step = |(decoder, given): (&mut IncrementalDecoder, Option<&[f32]>)| {
-            let (StepOutput { logits, attention }, heads) = decoder.inspect_step(parents, units, given)?;
-            Ok(Predictions::from_logits(logits, attention).with_heads(heads))
+            let (output, heads) = decoder.inspect_step(parents, units, given)?;
+            Ok(Predictions::from(output).with_heads(heads))
         };
         mean(self.decoders.iter_mut().zip(given).map(step).collect::<Result<_>>()?)
     }
@@ -55,16 +62,13 @@ fn mean(mut models: Vec<Predictions>) -> Result<Predictions> {
 
 impl Scorer for EnsembleScorer<'_> {
     fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions> {
-        let step = |decoder: &mut IncrementalDecoder| {
-            let StepOutput { logits, attention } = decoder.step(parents, units)?;
-            Ok(Predictions::from_logits(logits, attention))
-        };
+        let step = |decoder: &mut IncrementalDecoder| Ok(Predictions::from(decoder.step(parents, units)?));
         mean(self.decoders.iter_mut().map(step).collect::<Result<_>>()?)
     }
 }
 
-/// Decodes batches of sources and returns the results in order. `pad` returns a batch's sources; `decode` searches with
-/// a scorer over them.
+/// Decodes batches of sources and returns the results in order. `pad` returns a batch's sources, with a shortlist of their
+/// units if there is one; `decode` searches with a scorer over them.
 ///
 /// # Errors
 /// The first error of a model or of `decode`.
@@ -72,22 +76,22 @@ pub(super) fn map_batches<T: Sync, R: Send>(
     models: &[&RnnSearch],
     mode: PackingMode,
     batches: &[T],
-    pad: impl Fn(&T) -> PaddedBatch + Sync,
+    pad: impl Fn(&T) -> (PaddedBatch, Option<Shortlist>) + Sync,
     decode: impl Fn(&T, &PaddedBatch, &mut dyn Scorer) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     if models.iter().all(|model| model.backend() == Backend::Cpu) {
         // One batch per core: the matrix products of one batch are too small to parallelize.
         RnnSearch::with_packed(models, mode, |weights| {
             let run = |batch: &T| {
-                let source = pad(batch);
-                decode(batch, &source, &mut EnsembleScorer::cpu(weights, &source))
+                let (source, shortlist) = pad(batch);
+                decode(batch, &source, &mut EnsembleScorer::cpu(weights, &source).restricted(shortlist.as_ref()))
             };
             batches.par_iter().with_max_len(1).map(run).collect()
         })
     } else {
         let run = |batch: &T| {
-            let source = pad(batch);
-            decode(batch, &source, &mut EnsembleScorer::reference(models, &source)?)
+            let (source, shortlist) = pad(batch);
+            decode(batch, &source, &mut EnsembleScorer::reference(models, &source)?.restricted(shortlist.as_ref()))
         };
         batches.iter().map(run).collect()
     }

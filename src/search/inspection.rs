@@ -3,7 +3,7 @@
 use candle_core::Result;
 use serde::Deserialize;
 
-use super::batches::packing_mode;
+use super::batches::{packing_mode, shortlist};
 use super::beam::search_observed;
 use super::ensemble_scorer::EnsembleScorer;
 use super::{BeamSearch, Hypothesis, Predictions, Scorer, Search, SearchInput, SearchObserver, Source};
@@ -76,12 +76,15 @@ pub fn inspect(
         };
         (intervention.step, models.iter().map(of_model).collect())
     });
+    let search = Search::Beam(*settings);
+    let shortlist = shortlist(models, std::iter::once(source), &search);
     let run = |scorer: EnsembleScorer| {
+        let scorer = scorer.restricted(shortlist.as_ref());
         let mut scorer = InspectedScorer { scorer, intervention, step: 0 };
         Ok(search_observed(&mut scorer, &[input], settings, observer)?.swap_remove(0))
     };
     if models.iter().all(|model| model.backend() == Backend::Cpu) {
-        let mode = packing_mode(models[0], std::slice::from_ref(source), &Search::Beam(*settings));
+        let mode = packing_mode(models[0], std::slice::from_ref(source), &search);
         RnnSearch::with_packed(models, mode, |weights| run(EnsembleScorer::cpu(weights, &padded)))
     } else {
         run(EnsembleScorer::reference(models, &padded)?)

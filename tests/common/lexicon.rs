@@ -1,6 +1,6 @@
 //! A lexicon for test models.
 
-use softalign::model::UnitLexicon;
+use softalign::model::{UnitLexicon, UnitRows};
 
 /// A lexicon with zero to four translations per source unit; `sizes` are the source and target vocabulary sizes.
 pub fn lexicon(sizes: [usize; 2]) -> UnitLexicon {
@@ -12,5 +12,5 @@ pub fn lexicon(sizes: [usize; 2]) -> UnitLexicon {
         }
         starts.push(units.len() as u32);
     }
-    UnitLexicon::from_parts([starts, units], shares, sizes).unwrap()
+    UnitLexicon::from_parts(UnitRows { starts, units }, shares, None, sizes).unwrap()
 }

@@ -1,5 +1,7 @@
 //! Step-by-step decoding of many rows, without derivatives.
 
+use std::sync::Arc;
+
 use super::decoder::first_state;
 use super::decoder_loop::DecoderLoop;
 use super::encoder::EncoderPass;
@@ -12,9 +14,9 @@ use crate::attention::StepWeights;
 use crate::attention::cpu::{ForwardTape, RaggedMemory};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::gather_forward;
-use crate::kernels::matrix::WriteMode;
+use crate::kernels::matrix::{MatrixView, PackedWeight, WriteMode};
 use crate::model::reference::StepOutput;
-use crate::model::{Architecture, Dropout};
+use crate::model::{Architecture, Dropout, FREQUENT_UNITS, Shortlist};
 use crate::text::{Batch, BatchShare, PaddedBatch};
 
 /// Decoder states of any number of rows over a batch of sources.
@@ -29,6 +31,34 @@ pub struct CpuIncrementalDecoder<'w> {
     sources: Vec<Vec<u32>>,
     /// Shares of the annotations in the readout under exact hard attention, otherwise empty: `[cells, e]`
     of_units: Buffer,
+    /// Output layer of each source, by its row in the memory, if it is restricted to a shortlist; empty if none is.
+    outputs: Vec<Option<RestrictedOutput>>,
+}
+
+/// Output layer for the units of a shortlist.
+struct RestrictedOutput {
+    units: Arc<[u32]>,
+    /// Rows of E_out, without the first [`FREQUENT_UNITS`] ones
+    weight: PackedWeight,
+    bias: Buffer,
+}
+
+impl RestrictedOutput {
+    fn new(weights: &PackedModel, units: &Arc<[u32]>) -> Self {
+        let others = &units[FREQUENT_UNITS as usize..];
+        let select = |values: &[f32], width: usize| {
+            let mut rows = Buffer::scratch(others.len() * width);
+            gather_forward(&mut rows, values, others, width);
+            rows
+        };
+        let e = weights.architecture.embedding_size;
+        let rows = select(weights.get(weights.architecture.output_weight()), e);
+        Self {
+            units: Arc::clone(units),
+            weight: PackedWeight::new(MatrixView::rows_of(&rows, e), false),
+            bias: select(weights.get("output.bias"), 1),
+        }
+    }
 }
 
 impl<'w> CpuIncrementalDecoder<'w> {
@@ -47,7 +77,19 @@ impl<'w> CpuIncrementalDecoder<'w> {
         let sources = (0..shard.size()).map(|row| shard.source_of(row).collect()).collect();
         let is_exact = weights.architecture.attention.is_exact();
         let of_units = if is_exact { unit_sums(weights, memory.annotations()) } else { Buffer::default() };
-        Self { weights, memory, sentences, states, sources, of_units }
+        Self { weights, memory, sentences, states, sources, of_units, outputs: Vec::new() }
+    }
+
+    /// Restricts each source to the units of a shortlist. Called before the first step.
+    pub fn restrict(&mut self, shortlist: &Shortlist) {
+        if self.weights.architecture.attention.is_exact() {
+            return;
+        }
+        let mut outputs: Vec<Option<RestrictedOutput>> = (0..self.sentences.len()).map(|_| None).collect();
+        for (sentence, &memory_row) in self.sentences.iter().enumerate() {
+            outputs[memory_row] = shortlist.units(sentence).map(|units| RestrictedOutput::new(self.weights, units));
+        }
+        self.outputs = outputs;
     }
 
     /// Makes new rows: row `i` extends the former row `parents[i]` by `units[i]`.
@@ -93,17 +135,37 @@ impl<'w> CpuIncrementalDecoder<'w> {
             lexical.iter_mut().for_each(|bias| self.add_lexical_bias(bias, &tape, &mut logits));
             logits
         };
+        let units = if self.outputs.is_empty() { Vec::new() } else { self.units_of_rows().collect() };
         self.states = steps.into_last_state();
-        (StepOutput { logits, attention }, tape)
+        (StepOutput { logits, units, attention }, tape)
     }
 
-    fn add_lexical_bias(&self, bias: &mut LexicalBias, tape: &ForwardTape, logits: &mut [f32]) {
-        let rows = logits.chunks_exact_mut(self.weights.architecture.target_vocabulary).enumerate();
-        for ((row, logits), &sentence) in rows.zip(&self.sentences) {
+    /// Restricted output layer of a source, if there is one.
+    fn restricted(&self, memory_row: usize) -> Option<&RestrictedOutput> {
+        self.outputs.get(memory_row)?.as_ref()
+    }
+
+    /// Units of each row; none where all units have a logit.
+    fn units_of_rows(&self) -> impl Iterator<Item = Option<Arc<[u32]>>> {
+        self.sentences.iter().map(|&sentence| Some(Arc::clone(&self.restricted(sentence)?.units)))
+    }
+
+    /// Number of units with a logit in a row of a source.
+    fn width(&self, sentence: usize) -> usize {
+        self.restricted(sentence).map_or(self.weights.architecture.target_vocabulary, |output| output.units.len())
+    }
+
+    fn add_lexical_bias(&self, bias: &mut LexicalBias, tape: &ForwardTape, mut logits: &mut [f32]) {
+        for (row, &sentence) in self.sentences.iter().enumerate() {
+            let logits = logits.split_off_mut(..self.width(sentence)).unwrap_or_default();
             let source = &self.sources[sentence];
             let mut alphas = vec![0.0; source.len()];
             tape.mean_alphas(0, row, &mut alphas);
-            bias.forward(logits, &alphas, source.iter().copied());
+            let source = source.iter().copied();
+            match self.restricted(sentence) {
+                Some(output) => bias.forward_selected(&output.units, logits, &alphas, source),
+                None => bias.forward(logits, &alphas, source),
+            }
         }
     }
 
@@ -130,14 +192,40 @@ impl<'w> CpuIncrementalDecoder<'w> {
         mixtures
     }
 
-    /// Logits from the contexts: `[rows, V]`.
+    /// Logits from the contexts: for each row, as many as its source has units.
     fn logits(&self, steps: &DecoderLoop) -> Buffer {
-        let vocabulary = self.weights.architecture.target_vocabulary;
+        let e = self.weights.architecture.embedding_size;
         let mut readout = state_sums(self.weights, &self.readout_inputs(steps));
         tanh_in_place(&mut readout);
-        let mut logits = Buffer::scratch(self.sentences.len() * vocabulary);
-        let bias = WriteMode::AddBias(self.weights.get("output.bias"));
-        self.weights.output().forward(&mut logits, vocabulary, &readout, bias);
+        let widths = self.sentences.iter().map(|&sentence| self.width(sentence));
+        let mut logits = Buffer::scratch(widths.sum());
+        let all_bias = self.weights.get("output.bias");
+        if self.outputs.is_empty() {
+            let vocabulary = self.weights.architecture.target_vocabulary;
+            self.weights.output().forward(&mut logits, vocabulary, &readout, WriteMode::AddBias(all_bias));
+            return logits;
+        }
+        let count = FREQUENT_UNITS as usize;
+        let mut frequent = Buffer::scratch(self.sentences.len() * count);
+        let mode = WriteMode::AddBias(&all_bias[..count]);
+        self.weights.frequent_output().forward(&mut frequent, count, &readout, mode);
+        let (mut rest, mut first) = (&mut *logits, 0);
+        // The rows of a source follow one another.
+        for sources in self.sentences.chunk_by(|one, other| one == other) {
+            let (rows, width) = (first..first + sources.len(), self.width(sources[0]));
+            let (logits, others) = std::mem::take(&mut rest).split_at_mut(rows.len() * width);
+            let input = &readout[rows.start * e..rows.end * e];
+            if let Some(output) = self.restricted(sources[0]) {
+                let frequent = frequent[rows.start * count..rows.end * count].chunks_exact(count);
+                logits.chunks_exact_mut(width).zip(frequent).for_each(|(to, from)| to[..count].copy_from_slice(from));
+                if width > count {
+                    output.weight.forward(&mut logits[count..], width, input, WriteMode::AddBias(&output.bias));
+                }
+            } else {
+                self.weights.output().forward(logits, width, input, WriteMode::AddBias(all_bias));
+            }
+            (rest, first) = (others, rows.end);
+        }
         logits
     }
 

@@ -40,6 +40,23 @@ impl<'l> LexicalBias<'l> {
         }
     }
 
+    /// As [`Self::forward`], for the logits of these units alone, which are in increasing order.
+    pub fn forward_selected(
+        &mut self,
+        units: &[u32],
+        logits: &mut [f32],
+        alphas: &[f32],
+        sources: impl Iterator<Item = u32>,
+    ) {
+        self.mix(alphas, sources);
+        for unit in self.touched.drain(..) {
+            let l = std::mem::take(&mut self.l[unit as usize]);
+            if let Ok(index) = units.binary_search(&unit) {
+                logits[index] += (l / EPSILON).ln_1p();
+            }
+        }
+    }
+
     /// Backward pass: writes the derivatives with respect to the weights, given those with respect to the logits.
     pub fn backward(
         &mut self,
@@ -65,12 +82,13 @@ mod tests {
     use candle_core::{Device, Tensor};
 
     use super::*;
+    use crate::model::UnitRows;
     use crate::model::reference::lexical_bias::{dense_rows, lexical_bias};
     use crate::text::{END, PaddedBatch};
 
     fn lexicon() -> UnitLexicon {
         let (starts, units) = (vec![0, 0, 2, 3, 4], vec![3, 5, 2, 4]);
-        UnitLexicon::from_parts([starts, units], vec![0.25, 0.75, 1.0, 1.0], [4, 6]).unwrap()
+        UnitLexicon::from_parts(UnitRows { starts, units }, vec![0.25, 0.75, 1.0, 1.0], None, [4, 6]).unwrap()
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::kernels::cpu::embedding::gather_forward;
 use crate::kernels::matrix::{MatrixView, PackedWeight, WriteMode};
 use crate::model::architecture::{context_cell_param, encoder_cell_param, word_cell_param};
 use crate::model::view::ModelView;
-use crate::model::{Architecture, DecoderKind, UnitLexicon};
+use crate::model::{Architecture, DecoderKind, FREQUENT_UNITS, UnitLexicon};
 use crate::parameters::{ParameterViews, Parameters};
 
 /// Maximum size of a gate table: 128 MiB.
@@ -71,6 +71,8 @@ pub struct PackedModel<'a> {
     pub readout: PackedWeight,
     /// E_out, packed when it is first used, since posterior attention does not need it.
     output: OnceLock<PackedWeight>,
+    /// First [`FREQUENT_UNITS`] rows of E_out, which all shortlists have.
+    frequent_output: OnceLock<PackedWeight>,
     /// Embeddings' share of the gates for every target unit, `[V, 3n]`, under [`PackingMode::LongInference`]
     gate_table: Option<Buffer>,
 }
@@ -157,6 +159,7 @@ impl<'a> PackedModel<'a> {
             context,
             readout,
             output,
+            frequent_output: OnceLock::new(),
             gate_table: None,
             parameters,
         };
@@ -183,6 +186,13 @@ impl<'a> PackedModel<'a> {
     pub fn output(&self) -> &PackedWeight {
         let matrix = || self.parameters.matrix(self.architecture.output_weight());
         self.output.get_or_init(|| PackedWeight::new(matrix(), false))
+    }
+
+    /// First [`FREQUENT_UNITS`] rows of E_out
+    pub fn frequent_output(&self) -> &PackedWeight {
+        let e = self.architecture.embedding_size;
+        let rows = || &self.get(self.architecture.output_weight())[..FREQUENT_UNITS as usize * e];
+        self.frequent_output.get_or_init(|| PackedWeight::new(MatrixView::rows_of(rows(), e), false))
     }
 
     /// Previous words' share of the decoder's gates: `[rows, 3n]`.

@@ -1,5 +1,7 @@
 //! Step-by-step decoding of many rows, without derivatives.
 
+use std::sync::Arc;
+
 use candle_core::{Result, Tensor};
 
 use super::ReferenceModel;
@@ -7,8 +9,8 @@ use super::lexical_bias::{bias, dense_rows, lexical_bias};
 use crate::attention::{Memory, StepWeights};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::reference::mixture::log_mixture;
-use crate::model::Dropout;
 use crate::model::view::ModelView;
+use crate::model::{Dropout, Shortlist};
 use crate::text::PaddedBatch;
 
 /// Decoder states of any number of rows over a batch of sources.
@@ -30,12 +32,16 @@ pub struct ReferenceIncrementalDecoder<'a> {
     row_lexical: Option<Tensor>,
     /// s_{t-1}: `[rows, n]`
     state: Tensor,
+    /// Units of each sentence, if they are restricted.
+    shortlist: Option<Shortlist>,
 }
 
 /// Predictions for the rows of one step.
 pub struct StepOutput {
-    /// `[rows, V]`
+    /// Logits of each row: V, or one for each of its units.
     pub logits: Buffer,
+    /// Units of each row in increasing order, none where all units have a logit; empty if no row is restricted.
+    pub units: Vec<Option<Arc<[u32]>>>,
     /// Reported α of each row, one weight per unit of its source.
     pub attention: Vec<Vec<f32>>,
 }
@@ -60,11 +66,17 @@ impl ReferenceModel {
             memory,
             row_lexical: lexical.clone(),
             lexical,
+            shortlist: None,
         })
     }
 }
 
 impl ReferenceIncrementalDecoder<'_> {
+    /// Restricts each source to the units of a shortlist. Called before the first step.
+    pub fn restrict(&mut self, shortlist: &Shortlist) {
+        self.shortlist = Some(shortlist.clone());
+    }
+
     /// Makes the former rows `parents` the current rows.
     fn select(&mut self, parents: &[usize]) -> Result<()> {
         let device = self.model.decoder.device();
@@ -138,11 +150,23 @@ impl ReferenceIncrementalDecoder<'_> {
             }
         };
         self.state = step.state;
-        let logits = Buffer::from_slice(&logits.flatten_all()?.to_vec1::<f32>()?);
+        let (logits, units) = self.selected(logits.to_vec2()?);
         let mut attention = step.attention.reported.to_vec2::<f32>()?;
         for (row, &sentence) in attention.iter_mut().zip(&self.sentences) {
             row.truncate(self.source.lengths[sentence]);
         }
-        Ok((StepOutput { logits, attention }, step.attention.heads))
+        Ok((StepOutput { logits, units, attention }, step.attention.heads))
+    }
+
+    /// Selects the logits of the shortlist, if there is one, from those of all units. Also returns the units of each row.
+    fn selected(&self, rows: Vec<Vec<f32>>) -> (Buffer, Vec<Option<Arc<[u32]>>>) {
+        let Some(shortlist) = &self.shortlist else { return (Buffer::from_slice(&rows.concat()), Vec::new()) };
+        let units: Vec<_> = self.sentences.iter().map(|&sentence| shortlist.units(sentence).cloned()).collect();
+        let selected = |(row, units): (Vec<f32>, &Option<Arc<[u32]>>)| match units {
+            Some(units) => units.iter().map(|&unit| row[unit as usize]).collect(),
+            None => row,
+        };
+        let logits: Vec<f32> = rows.into_iter().zip(&units).flat_map(selected).collect();
+        (Buffer::from_slice(&logits), units)
     }
 }

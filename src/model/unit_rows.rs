@@ -1,0 +1,118 @@
+//! Target units of each source unit.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::shortlist::FREQUENT_UNITS;
+use crate::text::Example;
+
+/// For each source unit some target units, in rows of a sparse matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitRows {
+    /// Start of each row, and the end of the last: `[source vocabulary + 1]`
+    pub starts: Vec<u32>,
+    /// Target units, in increasing order within a row.
+    pub units: Vec<u32>,
+}
+
+impl UnitRows {
+    /// Builds rows, each of which is in increasing order.
+    pub fn new<R: IntoIterator<Item = u32>>(rows: impl Iterator<Item = R>) -> Self {
+        let mut built = Self { starts: vec![0], units: Vec::new() };
+        for row in rows {
+            built.units.extend(row);
+            built.starts.push(built.units.len() as u32);
+        }
+        built
+    }
+
+    /// Checks rows from a file. Returns the first inconsistency.
+    pub(super) fn check(&self, [source_vocabulary, target_vocabulary]: [usize; 2]) -> Result<(), String> {
+        let Self { starts, units } = self;
+        let bounded = starts.first() == Some(&0) && starts.last().is_some_and(|&end| end as usize == units.len());
+        if starts.len() != source_vocabulary + 1 || !bounded || !starts.is_sorted() {
+            return Err("row starts do not match the source vocabulary".to_owned());
+        }
+        let in_order = |source: u32| self.row(source).is_sorted_by(|a, b| a < b);
+        if !(0..source_vocabulary as u32).all(in_order) || units.iter().any(|&unit| unit as usize >= target_vocabulary)
+        {
+            return Err("target units are unsorted or outside the vocabulary".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Target units of a source unit.
+    pub fn row(&self, source: u32) -> &[u32] {
+        &self.units[self.range(source)]
+    }
+
+    /// Entries of a source unit.
+    pub(super) fn range(&self, source: u32) -> Range<usize> {
+        self.starts[source as usize] as usize..self.starts[source as usize + 1] as usize
+    }
+
+    /// Returns rows that complete these. Together with the first [`FREQUENT_UNITS`] units, the source units of each example then have
+    /// all its target units. A missing unit y is added to the source unit x with the highest n(x, y)² / n(x), where n counts the
+    /// examples with x, or with x and without another source unit that has y.
+    pub(super) fn missing_in<'e>(&self, examples: impl Iterator<Item = &'e Example>) -> Self {
+        let mut counts = vec![0u32; self.len()];
+        let mut together: Vec<(u32, u32)> = Vec::new();
+        let mut missing: Vec<(Box<[u32]>, u32)> = Vec::new();
+        for Example { source, target, .. } in examples {
+            let sources: Box<[u32]> = BTreeSet::from_iter(source.iter().copied()).into_iter().collect();
+            sources.iter().for_each(|&x| counts[x as usize] += 1);
+            let is_missing =
+                |y: &u32| *y >= FREQUENT_UNITS && sources.iter().all(|&x| self.row(x).binary_search(y).is_err());
+            for y in BTreeSet::from_iter(target.iter().copied().filter(is_missing)) {
+                together.extend(sources.iter().map(|&x| (x, y)));
+                missing.push((sources.clone(), y));
+            }
+        }
+        together.sort_unstable();
+        let association = |x: u32, y: u32| {
+            let first = together.partition_point(|pair| *pair < (x, y));
+            let count = together[first..].partition_point(|pair| *pair == (x, y)) as f64;
+            count * count / f64::from(counts[x as usize])
+        };
+        let mut rows = vec![BTreeSet::new(); self.len()];
+        for (sources, y) in &missing {
+            if !sources.iter().any(|&x| rows[x as usize].contains(y)) {
+                let best =
+                    sources.iter().max_by(|one, other| association(**one, *y).total_cmp(&association(**other, *y)));
+                best.into_iter().for_each(|&x| {
+                    rows[x as usize].insert(*y);
+                });
+            }
+        }
+        Self::new(rows.into_iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_units_join_the_source_unit_that_they_occur_with() {
+        let links = UnitRows::new([vec![], vec![1600], vec![], vec![1700]].into_iter());
+        let pairs = [
+            ([1, 2], vec![1600, 1900]),
+            ([2, 3], vec![1900, 1700, 1900]),
+            ([3, 1], vec![1600, 1700, 4]),
+            ([1, 3], vec![1800]),
+        ];
+        let examples = pairs.map(|(source, target)| Example::new(source.to_vec(), target));
+        // 1900 occurs with 2 only, and 1800 with 1 and 3, the last of which is chosen. 4 is frequent.
+        let missing = links.missing_in(examples.iter());
+        assert_eq!([0, 1, 2, 3].map(|source| missing.row(source).to_vec()), [vec![], vec![], vec![1900], vec![1800]]);
+        assert_eq!(missing.check([4, 1901]), Ok(()));
+        assert!(missing.check([4, 1900]).is_err() && missing.check([3, 1901]).is_err());
+        let empty = links.missing_in([Example::default()].iter());
+        assert_eq!(empty, UnitRows::new(vec![BTreeSet::new(); 4].into_iter()));
+    }
+}
