@@ -153,7 +153,9 @@ fn training_on_csv_resumes_with_its_layout() {
     dir.run(&[&["train", "--train", "export.csv", "--out", "named"], &named[..], &QUICK].concat()).worked();
     dir.run(&["train", "--out", "named", "--resume", "--max-epochs", "2", "--quiet"]).worked();
     assert_eq!(dir.read("named/model.safetensors"), dir.read("out/model.safetensors"));
-    dir.run(&["train", "--out", "out", "--resume", "--csv"]).refused_with(2, &["--csv", "--resume"]);
+    let resume = ["train", "--out", "out", "--resume", "--train", "export.csv", "--csv", "--quiet"];
+    dir.run(&[&resume[..], &["--columns", "1,2"]].concat()).refused_with(2, &["--columns cannot change with --resume"]);
+    dir.run(&[&resume[..], &["--max-epochs", "3"]].concat()).worked();
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn shortlists_are_the_same_on_both_backends_and_in_any_batch() {
             assert_close(&found[0], batched);
             let padded = PaddedBatch::new(std::iter::once(source.units.as_slice()));
             let constraints = &source.constraints;
-            let input = [SearchInput { index: 0, source_units: source.units.len(), constraints, cancellation: None }];
+            let input = [SearchInput { index: 0, source_units: padded.lengths[0], constraints, cancellation: None }];
             let selected = constraints.is_empty().then_some(&source.units[..]);
             let lexicons: Vec<&UnitLexicon> = models.iter().map(|model| &**model.lexicon().unwrap()).collect();
             let shortlist = Shortlist::new(&lexicons, std::iter::once(selected));

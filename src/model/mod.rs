@@ -27,7 +27,7 @@ pub use incremental::IncrementalDecoder;
 pub use loss::{BatchLoss, ForcedScores};
 pub use reference::StepOutput;
 pub use rnn_search::RnnSearch;
-pub(crate) use shortlist::FREQUENT_UNITS;
 pub use shortlist::Shortlist;
 pub use unit_lexicon::UnitLexicon;
 pub use unit_rows::UnitRows;
+pub(crate) use unit_rows::{FREQUENT_UNITS, MIN_SHORTLIST_VOCABULARY};

@@ -4,20 +4,13 @@
 
 use std::sync::Arc;
 
-use super::UnitLexicon;
-
-/// Number of units at the beginning of the vocabulary that every sentence may have: the special units, the letters and the most
-/// frequent subwords.
-pub const FREQUENT_UNITS: u32 = 1024;
+use super::{FREQUENT_UNITS, UnitLexicon};
 
 /// Target units that each sentence of a batch may have.
 #[derive(Clone, Debug)]
 pub struct Shortlist(Vec<Option<Arc<[u32]>>>);
 
 impl Shortlist {
-    /// Minimum size of a target vocabulary from which units are selected. The output layer of a smaller one takes little time.
-    pub const MIN_VOCABULARY: usize = 3000;
-
     /// Selects units for sentences that the models with these lexicons translate. A sentence given as `None` may have all units,
     /// and so have all if a lexicon does not know its unlinked units.
     pub fn new<'s>(lexicons: &[&UnitLexicon], sentences: impl Iterator<Item = Option<&'s [u32]>>) -> Self {

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Shortlist, UnitRows};
+use super::{MIN_SHORTLIST_VOCABULARY, UnitRows};
 use crate::text::{END, Example};
 
 /// ε: smoothing of the lexicon's probabilities; the paper's value.
@@ -27,7 +27,7 @@ pub struct UnitLexicon {
     links: UnitRows,
     /// L[x, y] of each link, above 0 and at most 1.
     probabilities: Vec<f32>,
-    /// Further units of a [`Shortlist`] for each source unit, if they are known.
+    /// Further units of a shortlist for each source unit, if they are known.
     unlinked: Option<UnitRows>,
     pub(super) target_vocabulary: usize,
 }
@@ -52,7 +52,7 @@ impl UnitLexicon {
             row.into_iter().map(|(unit, count)| (unit, count / sum)).collect()
         };
         let lexicon = Self::from_rows(counts.into_iter().map(probability), target_vocabulary);
-        let unlinked = (target_vocabulary >= Shortlist::MIN_VOCABULARY).then(|| lexicon.links.missing_in(examples));
+        let unlinked = (target_vocabulary >= MIN_SHORTLIST_VOCABULARY).then(|| lexicon.links.missing_in(examples));
         Self { unlinked, ..lexicon }
     }
 
@@ -146,7 +146,7 @@ impl UnitLexicon {
         (&self.links, &self.probabilities)
     }
 
-    /// Further units of a [`Shortlist`], if they are known.
+    /// Further units of a shortlist, if they are known.
     pub fn unlinked(&self) -> Option<&UnitRows> {
         self.unlinked.as_ref()
     }

@@ -3,8 +3,13 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::shortlist::FREQUENT_UNITS;
 use crate::text::Example;
+
+/// Minimum size of a target vocabulary that has shortlists. The output layer of a smaller one takes little time.
+pub const MIN_SHORTLIST_VOCABULARY: usize = 3000;
+/// Number of units at the beginning of the vocabulary that every sentence may have: the special units, the letters and the most
+/// frequent subwords.
+pub const FREQUENT_UNITS: u32 = 1024;
 
 /// For each source unit some target units, in rows of a sparse matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use candle_core::Result;
 use super::ensemble_scorer::map_batches;
 use super::{Cancellation, DecodingConstraints, Hypothesis, Scorer, Search, SearchInput, sample, search};
 use crate::model::cpu::PackingMode;
-use crate::model::{RnnSearch, Shortlist, UnitLexicon};
+use crate::model::{MIN_SHORTLIST_VOCABULARY, RnnSearch, Shortlist, UnitLexicon};
 use crate::text::PaddedBatch;
 
 /// Maximum source units of a batch, with padding.
@@ -91,7 +91,7 @@ pub(super) fn shortlist<'s>(
         Search::Sample(_) => false,
     };
     let is_exact = models.iter().any(|model| model.architecture().attention.is_exact());
-    let is_large = models[0].architecture().target_vocabulary >= Shortlist::MIN_VOCABULARY;
+    let is_large = models[0].architecture().target_vocabulary >= MIN_SHORTLIST_VOCABULARY;
     let lexicons: Vec<&UnitLexicon> = models.iter().map(|model| Some(&**model.lexicon()?)).collect::<Option<_>>()?;
     let selected = |source: &'s Source| source.constraints.is_empty().then_some(&source.units[..]);
     (is_restricted && is_large && !is_exact).then(|| Shortlist::new(&lexicons, sources.map(selected)))

@@ -89,7 +89,9 @@ impl<'w> CpuIncrementalDecoder<'w> {
         for (sentence, &memory_row) in self.sentences.iter().enumerate() {
             outputs[memory_row] = shortlist.units(sentence).map(|units| RestrictedOutput::new(self.weights, units));
         }
-        self.outputs = outputs;
+        if outputs.iter().any(Option::is_some) {
+            self.outputs = outputs;
+        }
     }
 
     /// Makes new rows: row `i` extends the former row `parents[i]` by `units[i]`.
