@@ -49,3 +49,20 @@ pub fn deserialize(bytes: &[u8], vocabularies: [usize; 2]) -> Result<UnitLexicon
     let shares = array::<f32>(&file, SHARES, Dtype::F32)?;
     UnitLexicon::from_parts(rows(LINKS)?, shares, unlinked, vocabularies).map_err(|reason| anyhow!(reason))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_has_links_and_unlinked_units_if_they_are_known() {
+        let rows = |rows: [&[u32]; 3]| UnitRows::new(rows.into_iter().map(|row| row.iter().copied()));
+        for unlinked in [None, Some(rows([&[4], &[], &[1, 2]]))] {
+            let probabilities = vec![0.25, 0.75, 1.0];
+            let lexicon = UnitLexicon::from_parts(rows([&[], &[0, 3], &[2]]), probabilities, unlinked, [3, 5]).unwrap();
+            let bytes = serialize(&lexicon, HashMap::new()).unwrap();
+            assert_eq!(deserialize(&bytes, [3, 5]).unwrap(), lexicon);
+            assert!(deserialize(&bytes, [3, 3]).is_err() && deserialize(&bytes, [2, 5]).is_err());
+        }
+    }
+}
