@@ -74,10 +74,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
                 }
             }
             writer.output.flush()
-        })?;
-        // Freeing them takes as long as writing.
-        rayon::spawn(move || drop((part, linked)));
-        Ok(())
+        })
     };
     for_each_chunk(&mut unreadable, |most| queue.next_chunk(&all, selected.as_deref(), most), align)?;
     drop(bar);

@@ -14,7 +14,7 @@ use crate::attention::StepWeights;
 use crate::attention::cpu::{ForwardTape, RaggedMemory};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::gather_forward;
-use crate::kernels::matrix::{MatrixView, PackedWeight, WriteMode};
+use crate::kernels::matrix::{PackedWeight, WriteMode};
 use crate::model::reference::StepOutput;
 use crate::model::{Architecture, Dropout, FREQUENT_UNITS, Shortlist};
 use crate::text::{Batch, BatchShare, PaddedBatch};
@@ -46,18 +46,9 @@ struct RestrictedOutput {
 impl RestrictedOutput {
     fn new(weights: &PackedModel, units: &Arc<[u32]>) -> Self {
         let others = &units[FREQUENT_UNITS as usize..];
-        let select = |values: &[f32], width: usize| {
-            let mut rows = Buffer::scratch(others.len() * width);
-            gather_forward(&mut rows, values, others, width);
-            rows
-        };
-        let e = weights.architecture.embedding_size;
-        let rows = select(weights.get(weights.architecture.output_weight()), e);
-        Self {
-            units: Arc::clone(units),
-            weight: PackedWeight::new(MatrixView::rows_of(&rows, e), false),
-            bias: select(weights.get("output.bias"), 1),
-        }
+        let mut bias = Buffer::scratch(others.len());
+        gather_forward(&mut bias, weights.get("output.bias"), others, 1);
+        Self { units: Arc::clone(units), weight: weights.output_of_units(others), bias }
     }
 }
 
@@ -80,11 +71,8 @@ impl<'w> CpuIncrementalDecoder<'w> {
         Self { weights, memory, sentences, states, sources, of_units, outputs: Vec::new() }
     }
 
-    /// Restricts each source to the units of a shortlist. Called before the first step.
+    /// Restricts each source to the units of a shortlist. Called before the first step, and not under exact hard attention.
     pub fn restrict(&mut self, shortlist: &Shortlist) {
-        if self.weights.architecture.attention.is_exact() {
-            return;
-        }
         let mut outputs: Vec<Option<RestrictedOutput>> = (0..self.sentences.len()).map(|_| None).collect();
         for (sentence, &memory_row) in self.sentences.iter().enumerate() {
             outputs[memory_row] = shortlist.units(sentence).map(|units| RestrictedOutput::new(self.weights, units));

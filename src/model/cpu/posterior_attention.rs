@@ -6,8 +6,7 @@ use super::shard::Shard;
 use super::weights::PackedModel;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::cross_entropy::log_sum_exp;
-use crate::kernels::cpu::embedding::gather_forward;
-use crate::kernels::matrix::{MatrixView, PackedWeight, WriteMode};
+use crate::kernels::matrix::{PackedWeight, WriteMode};
 use crate::model::candidates::{Candidates, keep_largest};
 use crate::model::unit_lexicon::EPSILON;
 
@@ -57,10 +56,7 @@ impl<'a> PosteriorPass<'a> {
         }
         let of_states = state_sums(weights, &states);
         let of_units = unit_sums(weights, &weights.attention.contexts_of_units(decoder.memory, row));
-        let mut output = Buffer::scratch(candidates.len() * e);
-        let all = weights.get(weights.architecture.output_weight());
-        gather_forward(&mut output, all, &Vec::from_iter(candidates.units()), e);
-        let output = PackedWeight::new(MatrixView::rows_of(&output, e), false);
+        let output = weights.output_of_units(&Vec::from_iter(candidates.units()));
         let biases = biases(weights, &candidates, shard.source_of(row));
         Self { decoder, row, targets, candidates, output, of_states, of_units, biases }
     }

@@ -188,6 +188,14 @@ impl<'a> PackedModel<'a> {
         self.output.get_or_init(|| PackedWeight::new(matrix(), false))
     }
 
+    /// Packs the rows of E_out for some units.
+    pub fn output_of_units(&self, units: &[u32]) -> PackedWeight {
+        let e = self.architecture.embedding_size;
+        let mut rows = Buffer::scratch(units.len() * e);
+        gather_forward(&mut rows, self.get(self.architecture.output_weight()), units, e);
+        PackedWeight::new(MatrixView::rows_of(&rows, e), false)
+    }
+
     /// First [`FREQUENT_UNITS`] rows of E_out
     pub fn frequent_output(&self) -> &PackedWeight {
         let e = self.architecture.embedding_size;
