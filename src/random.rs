@@ -64,6 +64,12 @@ impl CounterRng {
         Self { keys: [bits as u32, (bits >> 32) as u32] }
     }
 
+    /// Keys of the two rounds.
+    #[cfg(feature = "cuda")]
+    pub fn keys(self) -> [u32; 2] {
+        self.keys
+    }
+
     /// Returns 32 random bits for a position: two rounds of a multiply-xorshift hash, each keyed.
     #[inline(always)]
     pub fn bits(self, position: u32) -> u32 {

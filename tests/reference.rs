@@ -2,136 +2,25 @@
 //!
 //! `scripts/reference_model.py` generated the values in `tests/reference/`; these tests need no Python.
 
+#[path = "common/golden.rs"]
+mod golden;
 #[path = "common/paths.rs"]
 mod paths;
 
-use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use candle_core::{Device, Tensor};
+use candle_core::Device;
+use golden::{Reference, VARIANTS, Values, difference, flat};
 use paths::{PATHS, run};
-use serde::Deserialize;
 use softalign::model::cpu::{CpuIncrementalDecoder, PackedModel, PackingMode};
 use softalign::model::reference::ReferenceModel;
-use softalign::model::{Architecture, Dropout, DropoutRates, RnnSearch, UnitLexicon, UnitRows};
-use softalign::parameters::Parameters;
+use softalign::model::{Dropout, DropoutRates, RnnSearch};
 use softalign::text::{BEGIN, Batch, Example, PaddedBatch};
 use softalign::training::Optimizer;
-
-/// Reference models: every score, one head and several, various temperatures and shapes, both decoders.
-const VARIANTS: [&str; 22] = [
-    "plain",
-    "tied",
-    "deep",
-    "dot",
-    "scaled-dot",
-    "general",
-    "cosine",
-    "mean",
-    "last",
-    "additive-4",
-    "dot-4",
-    "scaled-dot-4",
-    "general-4",
-    "cosine-4",
-    "additive-sharp",
-    "scaled-dot-2-soft",
-    "conditional",
-    "conditional-4",
-    "lexicon",
-    "lexicon-4",
-    "exact",
-    "exact-lexicon",
-];
-
-#[derive(Deserialize)]
-struct OptimizerConfig {
-    learning_rate: f64,
-    max_gradient_norm: f64,
-}
-
-#[derive(Deserialize)]
-struct Values {
-    architecture: Architecture,
-    /// Source unit, target unit and share.
-    #[serde(default)]
-    lexicon: Vec<(u32, u32, f32)>,
-    label_smoothing: f64,
-    sources: Vec<Vec<u32>>,
-    targets: Vec<Vec<u32>>,
-    loss: f64,
-    gradient_norm: f64,
-    log_probabilities: Vec<f64>,
-    optimizer: OptimizerConfig,
-    losses: Vec<f64>,
-}
-
-struct Reference {
-    values: Values,
-    tensors: HashMap<String, Tensor>,
-    architecture: Architecture,
-    batch: Batch,
-}
-
-impl Reference {
-    fn load(variant: &str) -> Self {
-        let path = |end: &str| {
-            PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/reference").join(format!("{variant}.{end}"))
-        };
-        let values: Values = serde_json::from_str(&std::fs::read_to_string(path("json")).unwrap()).unwrap();
-        let tensors = candle_core::safetensors::load(path("safetensors"), &Device::Cpu).unwrap();
-        // Sequences of the files end with </s>, which `Batch` appends itself.
-        let without_end = |ids: &Vec<u32>| ids[..ids.len() - 1].to_vec();
-        let examples: Vec<Example> = values
-            .sources
-            .iter()
-            .zip(&values.targets)
-            .map(|(source, target)| Example::new(without_end(source), without_end(target)))
-            .collect();
-        let batch = Batch::new(&examples, &(0..examples.len()).collect::<Vec<_>>());
-        Self { architecture: values.architecture.clone(), values, tensors, batch }
-    }
-
-    /// Tensors whose names start with `prefix`, which is removed.
-    fn group(&self, prefix: &str) -> BTreeMap<String, Tensor> {
-        let named = self.tensors.iter().filter_map(|(name, tensor)| Some((name.strip_prefix(prefix)?, tensor)));
-        named.map(|(name, tensor)| (name.to_owned(), tensor.clone())).collect()
-    }
-
-    fn model(&self) -> RnnSearch {
-        let parameters =
-            Parameters::from_tensors(&self.architecture.parameter_spec(), self.group("parameter/")).unwrap();
-        let lexicon = self.architecture.lexicon.then(|| Arc::new(self.lexicon()));
-        RnnSearch::new(self.architecture.clone(), parameters.with_grad().unwrap()).unwrap().with_lexicon(lexicon)
-    }
-
-    fn lexicon(&self) -> UnitLexicon {
-        let Architecture { source_vocabulary, target_vocabulary, .. } = self.architecture;
-        let before =
-            |source: usize| self.values.lexicon.iter().filter(|entry| (entry.0 as usize) < source).count() as u32;
-        let starts = (0..=source_vocabulary).map(before).collect();
-        let (units, shares) = self.values.lexicon.iter().map(|&(_, unit, share)| (unit, share)).unzip();
-        UnitLexicon::from_parts(UnitRows { starts, units }, shares, None, [source_vocabulary, target_vocabulary])
-            .unwrap()
-    }
-}
-
-fn flat(tensor: &Tensor) -> Vec<f32> {
-    tensor.flatten_all().unwrap().to_vec1().unwrap()
-}
-
-/// Largest difference, relative to reference values above 1.
-fn difference(ours: &[f32], theirs: &[f32]) -> f32 {
-    assert_eq!(ours.len(), theirs.len());
-    ours.iter().zip(theirs).map(|(a, b)| (a - b).abs() / b.abs().max(1.0)).fold(0.0, f32::max)
-}
 
 #[test]
 fn annotations_and_attention_match_pytorch() {
     for variant in VARIANTS {
         let reference = Reference::load(variant);
-        let model = reference.model();
+        let model = reference.model(&Device::Cpu);
         let source: &PaddedBatch = &reference.batch.source;
         let encoder = ReferenceModel::new(model.architecture(), model.parameters()).unwrap();
         let annotations = encoder.annotate(source, &Dropout::none()).unwrap();
@@ -178,7 +67,10 @@ fn logits_match_pytorch() {
             }
             Ok(())
         };
-        RnnSearch::with_packed(&[&reference.model()], PackingMode::Inference, |weights| compare(&weights[0])).unwrap();
+        RnnSearch::with_packed(&[&reference.model(&Device::Cpu)], PackingMode::Inference, |weights| {
+            compare(&weights[0])
+        })
+        .unwrap();
     }
 }
 
@@ -187,7 +79,8 @@ fn loss_and_every_gradient_match_pytorch() {
     for (variant, path) in VARIANTS.into_iter().flat_map(|variant| PATHS.map(|path| (variant, path))) {
         let reference = Reference::load(variant);
         let smoothing = reference.values.label_smoothing;
-        let (loss, gradients) = run(path, &reference.model(), &reference.batch, smoothing, &Dropout::none());
+        let (loss, gradients) =
+            run(path, &reference.model(&Device::Cpu), &reference.batch, smoothing, &Dropout::none());
         let mean = loss.smoothed / loss.units as f64;
         assert!((mean - reference.values.loss).abs() < 1e-5, "{variant}: {mean}");
         let likelihood: f64 = reference.values.log_probabilities.iter().sum();
@@ -211,7 +104,7 @@ fn ten_training_steps_match_pytorch() {
     for (variant, path) in VARIANTS.into_iter().flat_map(|variant| PATHS.map(|path| (variant, path))) {
         let reference = Reference::load(variant);
         let Values { optimizer: settings, losses, label_smoothing, .. } = &reference.values;
-        let model = reference.model();
+        let model = reference.model(&Device::Cpu);
         let mut optimizer = Optimizer::new(model.parameters(), settings.max_gradient_norm, None).unwrap();
         for (step, theirs) in losses.iter().enumerate() {
             let (loss, gradients) = run(path, &model, &reference.batch, *label_smoothing, &Dropout::none());
@@ -226,7 +119,7 @@ fn ten_training_steps_match_pytorch() {
 fn backends_apply_the_same_dropout_masks() {
     for variant in VARIANTS {
         let reference = Reference::load(variant);
-        let model = reference.model();
+        let model = reference.model(&Device::Cpu);
         let rates = DropoutRates { embeddings: 0.2, annotations: 0.3, states: 0.4, readout: 0.5 };
         let [(loss, fused), (reference_loss, expected)] =
             PATHS.map(|path| run(path, &model, &reference.batch, 0.1, &Dropout::new(rates, 1, 7)));
@@ -242,7 +135,7 @@ fn backends_apply_the_same_dropout_masks() {
 #[test]
 fn padding_changes_nothing() {
     let reference = Reference::load("deep");
-    let model = reference.model();
+    let model = reference.model(&Device::Cpu);
     let values = &reference.values;
     for force in [RnnSearch::force_decode, RnnSearch::reference_force_decode] {
         for (sentence, batched) in force(&model, &reference.batch, 0.0).unwrap().iter().enumerate() {

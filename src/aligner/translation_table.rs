@@ -16,7 +16,7 @@ const MIN_COUNT: f64 = 1e-4;
 /// Source words per parallel task.
 const SOURCES: usize = 16;
 
-/// Target words per [`Block`].
+/// Target words per [`TargetBlock`].
 const BLOCK: usize = u64::BITS as usize;
 
 /// Co-occurring word pairs in CSR format: for each source word its target words.
@@ -26,19 +26,19 @@ pub struct WordPairs {
     starts: Vec<usize>,
     targets: Vec<u32>,
     /// Index of frequent source words, whose binary search would take the most time.
-    blocks: Vec<Block>,
+    blocks: Vec<TargetBlock>,
     /// Blocks of each source word; empty without an index.
     block_ranges: Vec<Range<usize>>,
 }
 
 /// [`BLOCK`] consecutive target words: those with an entry, as bits, and the first entry.
 #[derive(Clone, Copy, Debug, Default)]
-struct Block {
+struct TargetBlock {
     bits: u64,
     start: u32,
 }
 
-impl Block {
+impl TargetBlock {
     /// Entry of a target word of this block.
     fn entry(self, target: usize) -> u32 {
         let bit = 1 << (target % BLOCK);
@@ -89,7 +89,7 @@ impl WordPairs {
         for entries in self.starts.windows(2).map(|ends| ends[0]..ends[1]) {
             let first = self.blocks.len();
             if entries.len() >= count {
-                self.blocks.resize(first + count, Block::default());
+                self.blocks.resize(first + count, TargetBlock::default());
                 for &target in &self.targets[entries.clone()] {
                     self.blocks[first + target as usize / BLOCK].bits |= 1 << (target as usize % BLOCK);
                 }

@@ -26,7 +26,7 @@ mod selection;
 
 pub use config::{AttentionConfig, AttentionDims, InferenceOverrides};
 pub use positional_encoding::sinusoids;
-pub use reference::{Attention, AttentionOutput, Memory, Pooled, guided_alignment_loss, pool};
+pub use reference::{Attention, AttentionOutput, Memory, Pooled, SoftAdditive, guided_alignment_loss, pool};
 pub use score_traits::{ScaledScore, Score};
 pub use scores::{Additive, Cosine, Dot, Kernel, KernelShape, ScoreName, Uniform};
 pub use selection::{Selection, SelectionMode, StepWeights};

@@ -42,14 +42,14 @@ impl Backend {
         }
     }
 
-    /// Returns Σ g² of a gradient. On a CPU the sum is in double precision, in an order that depends on the size alone.
+    /// Returns Σ g² over all gradients. On a CPU the sum is in double precision, in an order that depends on the sizes alone.
     ///
     /// # Errors
-    /// The tensor is not on this backend's device.
-    pub fn sum_of_squares(self, gradient: &Tensor) -> Result<f64> {
+    /// A tensor is not on this backend's device.
+    pub fn sum_of_squares(self, gradients: &[&Tensor]) -> Result<f64> {
         match self {
-            Self::Cpu => cpu::adam::sum_of_squares(gradient),
-            Self::Reference => reference::adam::sum_of_squares(gradient),
+            Self::Cpu => gradients.iter().try_fold(0.0, |sum, gradient| Ok(sum + cpu::adam::sum_of_squares(gradient)?)),
+            Self::Reference => reference::adam::sum_of_squares(gradients),
         }
     }
 }
@@ -104,7 +104,8 @@ mod tests {
 
     #[test]
     fn sum_of_squares_on_cpu_equals_reference() {
-        let [cpu, reference] = [Backend::Cpu, Backend::Reference].map(|one| one.sum_of_squares(&waves(0.3)).unwrap());
+        let [cpu, reference] =
+            [Backend::Cpu, Backend::Reference].map(|one| one.sum_of_squares(&[&waves(0.3)]).unwrap());
         assert!((cpu - reference).abs() < 1e-4 * reference, "{cpu} {reference}");
     }
 }

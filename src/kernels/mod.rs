@@ -10,6 +10,8 @@
 mod backend;
 pub mod buffer_pool;
 pub mod cpu;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 pub mod matrix;
 pub mod reference;
 pub mod simd;

@@ -95,6 +95,10 @@ impl Dropout {
     /// The device is out of memory.
     pub fn apply(&self, tensor: &Tensor, site: DropoutSite) -> Result<Tensor> {
         let Some(mask) = self.mask(site) else { return Ok(tensor.clone()) };
+        #[cfg(feature = "cuda")]
+        if tensor.device().is_cuda() {
+            return crate::kernels::cuda::dropout(tensor, mask.positions.keys(), mask.threshold, mask.keep);
+        }
         let mut factors = vec![1.0; tensor.elem_count()];
         mask.apply(&mut factors, 0);
         tensor * Tensor::from_vec(factors, tensor.shape(), tensor.device())?

@@ -113,11 +113,8 @@ impl Optimizer {
     /// Clips the gradients and updates the parameters. Returns the global norm before clipping; if it is not finite,
     /// nothing is updated.
     pub fn step(&mut self, parameters: &Parameters, gradients: &Gradients, learning_rate: f64) -> Result<f64> {
-        let mut square = 0.0;
-        for (_, gradient) in gradients.iter() {
-            square += self.backend.sum_of_squares(gradient)?;
-        }
-        let norm = square.sqrt();
+        let all: Vec<&Tensor> = gradients.iter().map(|(_, gradient)| gradient).collect();
+        let norm = self.backend.sum_of_squares(&all)?.sqrt();
         if !norm.is_finite() {
             return Ok(norm);
         }

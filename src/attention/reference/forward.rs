@@ -19,6 +19,9 @@ pub struct Attention {
     key: Option<Tensor>,
     value: Option<Tensor>,
     output: Option<Tensor>,
+    /// The score's own parameter, if it has one
+    param: Option<Tensor>,
+    inverse_temperature: f64,
     /// One per head.
     scores: Vec<ScaledScore<Box<dyn Score>>>,
 }
@@ -34,6 +37,16 @@ pub struct Memory {
     values: Tensor,
     /// `[batch, length]`
     mask: Tensor,
+}
+
+/// Weights of soft additive attention with one head.
+pub struct SoftAdditive<'a> {
+    /// W_q: `[d, n]`
+    pub query: &'a Tensor,
+    /// v: `[1, d]`
+    pub v: &'a Tensor,
+    /// 1 / temperature
+    pub inverse_temperature: f64,
 }
 
 /// Results of one step of attention.
@@ -53,6 +66,24 @@ impl Memory {
     /// Annotations `[batch, length, n]`.
     pub fn annotations(&self) -> &Tensor {
         &self.annotations
+    }
+
+    /// Keys `[batch, length, d]`.
+    pub fn keys(&self) -> &Tensor {
+        &self.keys
+    }
+
+    /// Values `[batch, length, n]`.
+    pub fn values(&self) -> &Tensor {
+        &self.values
+    }
+
+    /// Number of real positions of each sentence: `[batch]`, u32.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn lengths(&self) -> Result<Tensor> {
+        self.mask.sum(1)?.to_dtype(candle_core::DType::U32)
     }
 
     /// Memory of the sentences `rows`, in that order, with repetitions.
@@ -107,7 +138,20 @@ impl Attention {
             value: pick(layout.projects_values, VALUE_WEIGHT)?,
             output: pick(layout.projects_values, OUTPUT_WEIGHT)?,
             scores: (0..layout.heads).map(score).collect::<Result<_>>()?,
+            param,
+            inverse_temperature: layout.inverse_temperature,
         })
+    }
+
+    /// Returns the weights if this is soft additive attention with one head and without projected values.
+    pub fn soft_additive(&self) -> Option<SoftAdditive<'_>> {
+        let is_plain = self.scores.len() == 1 && !self.settings.is_hard() && self.output.is_none();
+        match (&self.query, &self.param) {
+            (Some(query), Some(v)) if is_plain && self.settings.score == crate::attention::ScoreName::Additive => {
+                Some(SoftAdditive { query, v, inverse_temperature: self.inverse_temperature })
+            }
+            _ => None,
+        }
     }
 
     /// Projects annotations `[batch, length, n]` to keys and values; `mask`, `[batch, length]`, is 1 on real positions.

@@ -5,6 +5,6 @@ mod forward;
 pub(super) mod guided_alignment;
 mod pooling;
 
-pub use forward::{Attention, AttentionOutput, Memory};
+pub use forward::{Attention, AttentionOutput, Memory, SoftAdditive};
 pub use guided_alignment::guided_alignment_loss;
 pub use pooling::{Pooled, pool};

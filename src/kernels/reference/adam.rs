@@ -54,6 +54,10 @@ pub(in crate::kernels) fn adam_step(
     gradient: &Tensor,
     step: AdamStep,
 ) -> Result<()> {
+    #[cfg(feature = "cuda")]
+    if parameter.device().is_cuda() {
+        return crate::kernels::cuda::adam_step(state, parameter, gradient, step);
+    }
     let steps = step.number as f64;
     let gradient = (gradient * step.scale)?;
     state.first = ((&state.first * BETA_1)? + (&gradient * (1.0 - BETA_1))?)?;
@@ -66,11 +70,20 @@ pub(in crate::kernels) fn adam_step(
 
 /// θ̄ ← d θ̄ + (1 − d) θ with d = `decay`.
 pub(in crate::kernels) fn update_ema(average: &Tensor, parameter: &Tensor, decay: f64) -> Result<()> {
+    #[cfg(feature = "cuda")]
+    if parameter.device().is_cuda() {
+        return crate::kernels::cuda::update_ema(average, parameter, decay);
+    }
     let updated = ((average * decay)? + (parameter.detach() * (1.0 - decay))?)?;
     average.slice_set(&updated, 0, 0)
 }
 
-/// Σ g² of a gradient.
-pub(in crate::kernels) fn sum_of_squares(gradient: &Tensor) -> Result<f64> {
-    gradient.sqr()?.sum_all()?.to_dtype(DType::F64)?.to_scalar()
+/// Σ g² of all gradients.
+pub(in crate::kernels) fn sum_of_squares(gradients: &[&Tensor]) -> Result<f64> {
+    #[cfg(feature = "cuda")]
+    if gradients.iter().any(|gradient| gradient.device().is_cuda()) {
+        return crate::kernels::cuda::sum_of_squares(gradients);
+    }
+    let square = |gradient: &&Tensor| gradient.sqr()?.sum_all()?.to_dtype(DType::F64)?.to_scalar::<f64>();
+    gradients.iter().map(square).sum()
 }

@@ -32,7 +32,7 @@ impl GruWeights {
     /// # Errors
     /// The shapes do not match.
     pub fn input_gates(&self, inputs: &Tensor) -> Result<Tensor> {
-        inputs.matmul(&self.weight_ih.t()?)?.broadcast_add(&self.bias_ih)
+        inputs.matmul(&self.weight_ih.contiguous()?.t()?)?.broadcast_add(&self.bias_ih)
     }
 
     /// One step: inputs' share of the gates `[batch, 3h]` and h `[batch, h]` to h' `[batch, h]`.
@@ -59,6 +59,10 @@ impl GruWeights {
     /// # Errors
     /// The shapes do not match.
     pub fn sequence(&self, gates: &Tensor, mask: &Tensor, backwards: bool) -> Result<Tensor> {
+        #[cfg(feature = "cuda")]
+        if gates.device().is_cuda() {
+            return crate::kernels::cuda::gru_sequence(gates, &self.weight_hh, &self.bias_hh, mask, backwards);
+        }
         let (length, batch, gate_size) = gates.dims3()?;
         let mut state = Tensor::zeros((batch, gate_size / 3), gates.dtype(), gates.device())?;
         let mut states = Vec::with_capacity(length);

@@ -3,5 +3,6 @@
 
 pub mod adam;
 pub mod cross_entropy;
+pub(crate) mod embedding;
 pub mod gru;
 pub mod mixture;

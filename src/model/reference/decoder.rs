@@ -2,10 +2,11 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use super::decoder_loop::{DecoderCells, DecoderStep};
+use super::decoder_loop::{DecoderCells, DecoderStep, Unrolled};
 use super::encoder::Annotations;
 use super::output_layer::OutputLayer;
 use crate::attention::{Memory, StepWeights};
+use crate::kernels::reference::embedding::select_rows;
 use crate::model::{Architecture, InitialState};
 use crate::parameters::{Linear, Parameters};
 
@@ -59,8 +60,8 @@ impl AttentionDecoder {
     }
 
     /// E_y of ids: `[rows, e]`.
-    pub fn embed(&self, ids: &Tensor) -> Result<Tensor> {
-        self.embedding.index_select(ids, 0)
+    pub fn embed(&self, ids: &[u32]) -> Result<Tensor> {
+        select_rows(&self.embedding, ids)
     }
 
     /// One step from state s_{t-1} `[batch, n]` and embeddings of y_{t-1}.
@@ -82,16 +83,20 @@ impl AttentionDecoder {
         embedded: &Tensor,
         [length, batch]: [usize; 2],
         draws: impl Fn(usize) -> Option<Vec<f32>>,
-    ) -> Result<Vec<DecoderStep>> {
+    ) -> Result<Unrolled> {
         let gates = self.cells.input_gates(embedded)?;
         let gates = gates.reshape((length, batch, gates.dim(1)?))?;
         let mut state = self.initial_state(memory)?;
+        #[cfg(feature = "cuda")]
+        if let Some(fused) = super::fused_loop::FusedLoop::new(&self.cells, memory, &gates, &state)? {
+            return fused.unroll();
+        }
         let mut steps: Vec<DecoderStep> = Vec::with_capacity(length);
         for step in 0..length {
             let output = self.cells.step(memory, &gates.get(step)?, &state, draws(step).as_deref().into())?;
             state = output.state.clone();
             steps.push(output);
         }
-        Ok(steps)
+        Unrolled::new(&steps)
     }
 }

@@ -23,17 +23,45 @@ pub struct DecoderStep {
     pub attention: AttentionOutput,
 }
 
+/// States and attention of all steps.
+pub struct Unrolled {
+    /// s: `[steps × batch, n]`
+    pub states: Tensor,
+    /// c: `[steps × batch, n]`
+    pub contexts: Tensor,
+    /// α, mean over the heads: `[steps, batch, length]`
+    pub alphas: Tensor,
+    /// Reported weights: `[steps, batch, length]`
+    pub reported: Tensor,
+}
+
+impl Unrolled {
+    /// Joins single steps.
+    ///
+    /// # Errors
+    /// There is no step.
+    pub fn new(steps: &[DecoderStep]) -> Result<Self> {
+        let parts = |part: fn(&DecoderStep) -> &Tensor| steps.iter().map(part).collect::<Vec<_>>();
+        Ok(Self {
+            states: Tensor::cat(&parts(|step| &step.state), 0)?,
+            contexts: Tensor::cat(&parts(|step| &step.attention.context), 0)?,
+            alphas: Tensor::stack(&parts(|step| &step.attention.alphas), 0)?,
+            reported: Tensor::stack(&parts(|step| &step.attention.reported), 0)?,
+        })
+    }
+}
+
 /// Attention and recurrent cells.
 pub struct DecoderCells {
     /// Attention over the annotations.
     pub attention: Attention,
     /// Cell that consumes the word; without the context's columns of `weight_ih`, if it has any.
-    word: GruWeights,
-    context: ContextInput,
+    pub(super) word: GruWeights,
+    pub(super) context: ContextInput,
 }
 
 /// Path of the context into the state.
-enum ContextInput {
+pub(super) enum ContextInput {
     /// Consumed with the word, by these columns of the cell's `weight_ih`: `[3n, n]`.
     Gates(Tensor),
     /// Consumed after the word, by a cell of its own.
@@ -83,7 +111,7 @@ impl DecoderCells {
         match &self.context {
             ContextInput::Gates(weight) => {
                 let attention = self.attention.attend(memory, state, weights)?;
-                let gates = (input_gates + attention.context.matmul(&weight.t()?)?)?;
+                let gates = (input_gates + attention.context.matmul(&weight.contiguous()?.t()?)?)?;
                 Ok(DecoderStep { state: self.word.step(&gates, state)?, attention })
             }
             ContextInput::Cell(cell) => {

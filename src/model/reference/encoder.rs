@@ -2,6 +2,7 @@
 
 use candle_core::{Device, Result, Tensor};
 
+use crate::kernels::reference::embedding::select_rows;
 use crate::kernels::reference::gru::GruWeights;
 use crate::model::architecture::encoder_cell_param;
 use crate::model::{Dropout, DropoutSite};
@@ -42,8 +43,9 @@ impl BidirectionalEncoder {
     pub fn annotate(&self, source: &PaddedBatch, dropout: &Dropout) -> Result<Annotations> {
         let device = self.embedding.device();
         let (batch, length) = (source.batch(), source.length);
-        let ids = Tensor::from_slice(&source.ids, (batch, length), device)?.t()?.flatten_all()?;
-        let mut rows = dropout.apply(&self.embedding.index_select(&ids, 0)?, DropoutSite::Source)?;
+        let ids: Vec<u32> =
+            (0..length).flat_map(|position| (0..batch).map(move |row| source.id(row, position))).collect();
+        let mut rows = dropout.apply(&select_rows(&self.embedding, &ids)?, DropoutSite::Source)?;
         let mask = mask(source, device)?;
         let step_mask = mask.t()?.unsqueeze(2)?;
         for (layer, [forward, backward]) in self.layers.iter().enumerate() {

@@ -132,7 +132,7 @@ impl ReferenceIncrementalDecoder<'_> {
     ) -> Result<(StepOutput, Vec<Tensor>)> {
         self.select(parents)?;
         let decoder = &self.model.decoder;
-        let embedded = decoder.embed(&Tensor::new(units, decoder.device())?)?;
+        let embedded = decoder.embed(units)?;
         let step = decoder.step(&self.row_memory, &embedded, &self.state, weights)?;
         let logits = if self.is_exact {
             let annotations = self.row_memory.annotations();

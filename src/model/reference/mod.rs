@@ -7,6 +7,8 @@
 mod decoder;
 mod decoder_loop;
 mod encoder;
+#[cfg(feature = "cuda")]
+mod fused_loop;
 mod incremental;
 pub(super) mod lexical_bias;
 mod output_layer;
@@ -18,11 +20,12 @@ use super::view::ModelView;
 use super::{Architecture, BatchLoss, Dropout, DropoutSite, ForcedScores};
 use crate::attention::{Memory, guided_alignment_loss};
 use crate::kernels::reference::cross_entropy::cross_entropy_sums;
+use crate::kernels::reference::embedding::select_rows;
 use crate::kernels::reference::mixture::{component_posteriors, log_mixture};
 use crate::parameters::{Gradients, Parameters};
 use crate::text::{BEGIN, Batch, PaddedBatch};
 use decoder::AttentionDecoder;
-use decoder_loop::DecoderStep;
+use decoder_loop::Unrolled;
 use encoder::BidirectionalEncoder;
 use lexical_bias::{dense_rows, lexical_bias};
 use posterior_attention::{OutputInputs, posterior_attention};
@@ -143,12 +146,10 @@ impl ReferenceModel {
         let (target, device) = (&batch.target, self.decoder.device());
         let (size, length) = (target.batch(), target.length);
         let memory = self.project_memory(&batch.source, dropout)?;
-        let previous = Tensor::from_vec(previous_ids(target), length * size, device)?;
-        let embedded = dropout.apply(&self.decoder.embed(&previous)?, DropoutSite::Target)?;
+        let embedded = dropout.apply(&self.decoder.embed(&previous_ids(target))?, DropoutSite::Target)?;
         let draws = |step| draws(view.architecture, dropout, step * size..(step + 1) * size);
-        let steps = self.decoder.unroll(&memory, &embedded, [length, size], draws)?;
-        let all = |part: fn(&DecoderStep) -> &Tensor| Tensor::cat(&steps.iter().map(part).collect::<Vec<_>>(), 0);
-        let stacked = |part: fn(&DecoderStep) -> &Tensor| Tensor::stack(&steps.iter().map(part).collect::<Vec<_>>(), 0);
+        let Unrolled { states, contexts, alphas, reported } =
+            self.decoder.unroll(&memory, &embedded, [length, size], draws)?;
 
         // The output layer runs once, over the rows that are not padding.
         let real = || {
@@ -156,14 +157,12 @@ impl ReferenceModel {
                 .flat_map(|step| (0..size).filter(move |&row| step < target.lengths[row]).map(move |row| (step, row)))
         };
         let rows: Vec<u32> = real().map(|(step, row)| (step * size + row) as u32).collect();
-        let rows = Tensor::new(rows, device)?;
-        let pick = |tensor: Tensor| tensor.index_select(&rows, 0);
-        let alphas = stacked(|step| &step.attention.alphas)?;
+        let pick = |tensor: Tensor| select_rows(&tensor, &rows);
         let sentences: Vec<usize> = real().map(|(_, row)| row).collect();
         let inputs = OutputInputs {
-            states: pick(all(|step| &step.state)?)?,
+            states: pick(states)?,
             embedded: pick(embedded)?,
-            alphas: pick(all(|step| &step.attention.alphas)?)?,
+            alphas: pick(alphas.flatten(0, 1)?)?,
             contexts: self.decoder.contexts_of_units(&memory)?,
             lexical: view.lexicon.map(|lexicon| dense_rows(lexicon, &batch.source, device)).transpose()?,
             sentences: Tensor::new(sentences.iter().map(|&row| row as u32).collect::<Vec<_>>(), device)?,
@@ -175,23 +174,14 @@ impl ReferenceModel {
             let posteriors = component_posteriors(&logits, &inputs.alphas, &inputs.targets)?;
             (log_mixture(&logits, &inputs.alphas)?, Some(posteriors))
         } else {
-            let contexts = pick(all(|step| &step.attention.context)?)?;
-            let mut logits = output.logits(&inputs.states, &inputs.embedded, &contexts, dropout)?;
+            let mut logits = output.logits(&inputs.states, &inputs.embedded, &pick(contexts)?, dropout)?;
             if let Some(lexical) = &inputs.lexical {
                 let bias = lexical_bias(&alphas.transpose(0, 1)?, lexical)?;
                 logits = (logits + pick(bias.transpose(0, 1)?.flatten(0, 1)?)?)?;
             }
             (logits, with_posteriors.then(|| posterior_attention(output, &inputs, target)).transpose()?)
         };
-        let targets = inputs.targets;
-        Ok(TeacherForcing {
-            logits,
-            targets,
-            sentences,
-            posteriors,
-            alphas,
-            reported: stacked(|step| &step.attention.reported)?,
-        })
+        Ok(TeacherForcing { logits, targets: inputs.targets, sentences, posteriors, alphas, reported })
     }
 }
 

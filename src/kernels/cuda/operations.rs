@@ -1,0 +1,410 @@
+//! Operations on tensors, each one kernel or a loop of a few.
+
+use candle_core::{Result, Tensor, bail};
+
+use super::Argument::{self, Bits, Integer, Number, Optional, Tensor as T};
+use super::{Grid, cuda_device, launch, plain, product, transposed, uninitialized, with_derivative};
+use crate::kernels::reference::adam::{AdamState, AdamStep, BETA_1, BETA_2, EPSILON};
+
+/// Threads of each side of a block that sums columns.
+const WARP: usize = 32;
+
+/// Blocks that share the squares of one gradient.
+const SQUARE_BLOCKS: usize = 64;
+
+/// One step of a GRU: the inputs' and the state's share of the gates `[batch, 3h]`, without the biases `[3h]`, and the state
+/// `[batch, h]`.
+#[derive(Clone, Copy)]
+pub struct GruStep<'a> {
+    /// x W_ihᵀ
+    pub input: &'a Tensor,
+    /// h W_hhᵀ
+    pub recurrent: &'a Tensor,
+    /// Absent if `input` contains it.
+    pub bias_ih: Option<&'a Tensor>,
+    /// b_hh
+    pub bias_hh: &'a Tensor,
+    /// h
+    pub state: &'a Tensor,
+    /// `[batch]`: 0 in rows that keep their state.
+    pub mask: Option<&'a Tensor>,
+}
+
+/// Derivatives of one step, each shaped like what it belongs to.
+pub struct GruStepGrads<'a> {
+    /// Derivatives of h' that are to be added up.
+    pub next: [Option<&'a Tensor>; 3],
+    /// Of the inputs' share.
+    pub input: &'a Tensor,
+    /// Of the state's share.
+    pub recurrent: &'a Tensor,
+    /// Of the state, apart from its share of the gates.
+    pub state: &'a Tensor,
+}
+
+impl GruStep<'_> {
+    fn sizes(&self) -> Result<[Argument<'static>; 2]> {
+        let (rows, size) = self.state.dims2()?;
+        let sizes_match = |gates: &Tensor| gates.elem_count() == 3 * rows * size;
+        if !sizes_match(self.input) || !sizes_match(self.recurrent) {
+            bail!("gates of {:?} and {:?} for {:?}", self.input.shape(), self.recurrent.shape(), self.state.shape());
+        }
+        Ok([Integer(rows), Integer(size)])
+    }
+}
+
+/// Writes h' into `next`.
+///
+/// # Errors
+/// The shapes do not match.
+pub fn gru_forward(step: GruStep, next: &Tensor) -> Result<()> {
+    let [rows, size] = step.sizes()?;
+    let arguments = [
+        T(step.input),
+        T(step.recurrent),
+        Optional(step.bias_ih),
+        T(step.bias_hh),
+        T(step.state),
+        Optional(step.mask),
+        T(next),
+        rows,
+        size,
+    ];
+    launch(cuda_device(next)?, "gru_forward", Grid::over(next.elem_count()), &arguments)
+}
+
+/// Writes the derivatives of a step.
+///
+/// # Errors
+/// The shapes do not match.
+pub fn gru_backward(step: GruStep, grads: &GruStepGrads) -> Result<()> {
+    let [rows, size] = step.sizes()?;
+    let [d_next, d_direct, d_product] = grads.next;
+    let arguments = [
+        Optional(d_next),
+        Optional(d_direct),
+        Optional(d_product),
+        T(step.input),
+        T(step.recurrent),
+        Optional(step.bias_ih),
+        T(step.bias_hh),
+        T(step.state),
+        Optional(step.mask),
+        T(grads.input),
+        T(grads.recurrent),
+        T(grads.state),
+        rows,
+        size,
+    ];
+    launch(cuda_device(step.state)?, "gru_backward", Grid::over(step.state.elem_count()), &arguments)
+}
+
+/// States of whole sequences from a zero state, `[length, batch, h]`, in candle's graph; see
+/// [`crate::kernels::reference::gru::GruWeights::sequence`]. `gates` is `[length, batch, 3h]`, `mask` `[length, batch, 1]`.
+///
+/// # Errors
+/// The shapes do not match.
+pub fn gru_sequence(
+    gates: &Tensor,
+    weight_hh: &Tensor,
+    bias_hh: &Tensor,
+    mask: &Tensor,
+    backwards: bool,
+) -> Result<Tensor> {
+    let sequence = GruSequence {
+        gates: gates.detach().contiguous()?,
+        weight: weight_hh.detach().contiguous()?,
+        bias: bias_hh.detach().contiguous()?,
+        mask: mask.detach().contiguous()?,
+        backwards,
+    };
+    let (states, recurrent) = sequence.forward()?;
+    let result = states.clone();
+    let derivative = move |d_states: &Tensor| sequence.backward(&states, &recurrent, d_states);
+    with_derivative([gates, weight_hh, bias_hh], result, derivative)
+}
+
+struct GruSequence {
+    gates: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    mask: Tensor,
+    backwards: bool,
+}
+
+impl GruSequence {
+    /// Positions in the order of computation, each with the one before.
+    fn positions(&self) -> Result<Vec<(usize, Option<usize>)>> {
+        let length = self.gates.dim(0)?;
+        let position = |step: usize| if self.backwards { length - 1 - step } else { step };
+        Ok((0..length).map(|step| (position(step), step.checked_sub(1).map(position))).collect())
+    }
+
+    /// h before a position.
+    fn state(&self, states: &Tensor, before: Option<usize>) -> Result<Tensor> {
+        match before {
+            Some(position) => states.get(position),
+            None => states.get(0)?.zeros_like(),
+        }
+    }
+
+    /// h before every position.
+    fn states_before(&self, states: &Tensor) -> Result<Tensor> {
+        let length = states.dim(0)?;
+        let zero = states.narrow(0, 0, 1)?.zeros_like()?;
+        let parts = if self.backwards {
+            [states.narrow(0, 1, length - 1)?, zero]
+        } else {
+            [zero, states.narrow(0, 0, length - 1)?]
+        };
+        Tensor::cat(&parts, 0)
+    }
+
+    /// States and the states' share of the gates.
+    fn forward(&self) -> Result<(Tensor, Tensor)> {
+        let (length, batch, gate_size) = self.gates.dims3()?;
+        let states = uninitialized((length, batch, gate_size / 3), self.gates.device())?;
+        let recurrent = uninitialized(self.gates.shape(), self.gates.device())?;
+        for (position, before) in self.positions()? {
+            let (state, recurrent) = (self.state(&states, before)?, recurrent.get(position)?);
+            product(plain(&state), transposed(&self.weight), 0.0, &recurrent)?;
+            let (input, mask) = (self.gates.get(position)?, self.mask.get(position)?);
+            let step = self.step(&input, &recurrent, &state, &mask);
+            gru_forward(step, &states.get(position)?)?;
+        }
+        Ok((states, recurrent))
+    }
+
+    fn step<'a>(
+        &'a self,
+        input: &'a Tensor,
+        recurrent: &'a Tensor,
+        state: &'a Tensor,
+        mask: &'a Tensor,
+    ) -> GruStep<'a> {
+        GruStep { input, recurrent, bias_ih: None, bias_hh: &self.bias, state, mask: Some(mask) }
+    }
+
+    fn backward(&self, states: &Tensor, recurrent: &Tensor, d_states: &Tensor) -> Result<[Option<Tensor>; 3]> {
+        let new = |like: &Tensor| uninitialized(like.shape(), like.device());
+        let (d_gates, d_recurrent, d_direct) = (new(&self.gates)?, new(&self.gates)?, new(states)?);
+        let d_product = new(&states.get(0)?)?;
+        let mut later = None;
+        for (position, before) in self.positions()?.into_iter().rev() {
+            let state = self.state(states, before)?;
+            let (input, mask) = (self.gates.get(position)?, self.mask.get(position)?);
+            let (recurrent, d_state) = (recurrent.get(position)?, d_states.get(position)?);
+            let d_later = later.map(|later: usize| d_direct.get(later)).transpose()?;
+            let grads = GruStepGrads {
+                next: [Some(&d_state), d_later.as_ref(), d_later.as_ref().map(|_| &d_product)],
+                input: &d_gates.get(position)?,
+                recurrent: &d_recurrent.get(position)?,
+                state: &d_direct.get(position)?,
+            };
+            gru_backward(self.step(&input, &recurrent, &state, &mask), &grads)?;
+            product(plain(grads.recurrent), plain(&self.weight), 0.0, &d_product)?;
+            later = Some(position);
+        }
+        let d_weight = weight_gradient(&d_recurrent, &self.states_before(states)?)?;
+        Ok([Some(d_gates), Some(d_weight), Some(sum_of_columns(&d_recurrent)?)])
+    }
+}
+
+/// d_outᵀ x over all rows: the gradient of W in out = x Wᵀ.
+///
+/// # Errors
+/// The shapes do not match.
+pub fn weight_gradient(d_out: &Tensor, x: &Tensor) -> Result<Tensor> {
+    let shape = (d_out.dim(candle_core::D::Minus1)?, x.dim(candle_core::D::Minus1)?);
+    let gradient = uninitialized(shape, x.device())?;
+    product(transposed(d_out), plain(x), 0.0, &gradient)?;
+    Ok(gradient)
+}
+
+/// Sums over all dimensions but the last.
+///
+/// # Errors
+/// The tensor is not on a GPU.
+pub fn sum_of_columns(input: &Tensor) -> Result<Tensor> {
+    let width = input.dim(candle_core::D::Minus1)?;
+    let output = uninitialized(width, input.device())?;
+    let grid = Grid { blocks: width.div_ceil(WARP), threads: (WARP, WARP), shared_bytes: 0 };
+    let arguments = [T(input), T(&output), Integer(input.elem_count() / width.max(1)), Integer(width)];
+    launch(cuda_device(input)?, "sum_of_columns", grid, &arguments)?;
+    Ok(output)
+}
+
+/// Additive attention's inputs in one step: queries `[batch, d]`, keys `[batch, length, d]`, values `[batch, length, n]`, v
+/// `[1, d]` and the number of real positions of each row, at least 1.
+#[derive(Clone, Copy)]
+pub struct AttentionInputs<'a> {
+    /// q
+    pub query: &'a Tensor,
+    /// k
+    pub keys: &'a Tensor,
+    /// h
+    pub values: &'a Tensor,
+    /// v
+    pub v: &'a Tensor,
+    /// `[batch]`, u32
+    pub lengths: &'a Tensor,
+    /// 1 / temperature
+    pub scale: f64,
+}
+
+impl AttentionInputs<'_> {
+    fn launch(&self, kernel: &str, others: &[Argument]) -> Result<()> {
+        let ((batch, length, size), hidden) = (self.keys.dims3()?, self.values.dim(2)?);
+        let mut arguments = vec![T(self.query), T(self.keys), T(self.values), T(self.v), T(self.lengths)];
+        arguments.push(Number(self.scale));
+        arguments.extend_from_slice(others);
+        arguments.extend([length, size, hidden].map(Integer));
+        let grid = Grid { shared_bytes: 4 * length, ..Grid::blocks(batch) };
+        launch(cuda_device(self.keys)?, kernel, grid, &arguments)
+    }
+}
+
+/// Writes the weights `[batch, length]` and the contexts `[batch, n]`.
+///
+/// # Errors
+/// The shapes do not match.
+pub fn attention_forward(inputs: AttentionInputs, alphas: &Tensor, context: &Tensor) -> Result<()> {
+    inputs.launch("attention_forward", &[T(alphas), T(context)])
+}
+
+/// Derivatives of one step given those of the contexts and of the weights: writes that of the queries, and adds those of the
+/// keys and, for each row, of v, `[batch, d]`.
+///
+/// # Errors
+/// The shapes do not match.
+pub fn attention_backward(
+    inputs: AttentionInputs,
+    alphas: &Tensor,
+    [d_context, d_alphas]: [&Tensor; 2],
+    [d_query, d_keys, d_v]: [&Tensor; 3],
+) -> Result<()> {
+    let others = [T(alphas), T(d_context), T(d_alphas), T(d_query), T(d_keys), T(d_v)];
+    inputs.launch("attention_backward", &others)
+}
+
+/// Smoothed loss and negative log-likelihood, each summed over the rows of `logits`, `[rows, V]`, in candle's graph; see
+/// [`crate::kernels::reference::cross_entropy::cross_entropy_sums`].
+///
+/// # Errors
+/// The shapes do not match.
+pub fn cross_entropy(logits: &Tensor, targets: &Tensor, smoothing: f64) -> Result<(Tensor, Tensor)> {
+    let (rows, vocabulary) = logits.dims2()?;
+    let (detached, targets) = (logits.detach().contiguous()?, targets.clone());
+    let losses = uninitialized((rows, 2), logits.device())?;
+    let denominators = uninitialized(rows, logits.device())?;
+    let sizes = [Integer(vocabulary), Number(smoothing)];
+    let arguments = [T(&detached), T(&targets), T(&losses), T(&denominators), sizes[0], sizes[1]];
+    launch(cuda_device(logits)?, "cross_entropy_forward", Grid::blocks(rows), &arguments)?;
+    let derivative = move |d_losses: &Tensor| {
+        let d_logits = uninitialized((rows, vocabulary), d_losses.device())?;
+        let sizes = [Integer(vocabulary), Number(smoothing)];
+        let arguments = [T(&detached), T(&targets), T(&denominators), T(d_losses), T(&d_logits), sizes[0], sizes[1]];
+        launch(cuda_device(d_losses)?, "cross_entropy_backward", Grid::blocks(rows), &arguments)?;
+        Ok([Some(d_logits), None, None])
+    };
+    let losses = with_derivative([logits; 3], losses, derivative)?;
+    Ok((losses.narrow(1, 0, 1)?.sum_all()?, losses.narrow(1, 1, 1)?.sum_all()?))
+}
+
+/// Dropout in candle's graph: each value times 0 or `keep`, by the bits of a [`crate::random::CounterRng`] with these keys.
+///
+/// # Errors
+/// The tensor is too large.
+pub fn dropout(tensor: &Tensor, keys: [u32; 2], threshold: u32, keep: f32) -> Result<Tensor> {
+    let apply = move |input: &Tensor| {
+        let output = uninitialized(input.shape(), input.device())?;
+        let count = Integer(input.elem_count());
+        let mask = [Bits(keys[0]), Bits(keys[1]), Bits(threshold), Number(f64::from(keep))];
+        let arguments = [T(input), T(&output), count, mask[0], mask[1], mask[2], mask[3]];
+        launch(cuda_device(input)?, "dropout", Grid::over(input.elem_count()), &arguments)?;
+        Ok::<_, candle_core::Error>(output)
+    };
+    let result = apply(&tensor.detach().contiguous()?)?;
+    with_derivative([tensor; 3], result, move |d_result| Ok([Some(apply(d_result)?), None, None]))
+}
+
+/// Rows of a matrix by number, in candle's graph.
+///
+/// # Errors
+/// A number is out of range.
+pub fn select_rows(matrix: &Tensor, numbers: &[u32]) -> Result<Tensor> {
+    let (rows, width) = matrix.dims2()?;
+    let device = matrix.device();
+    // Positions of each row number among `numbers`, one row after another.
+    let mut starts = vec![0u32; rows + 1];
+    for &number in numbers {
+        match starts.get_mut(number as usize + 1) {
+            Some(count) => *count += 1,
+            None => bail!("row {number} of {rows}"),
+        }
+    }
+    for row in 0..rows {
+        starts[row + 1] += starts[row];
+    }
+    let (mut next, mut members) = (starts.clone(), vec![0u32; numbers.len()]);
+    for (position, &number) in numbers.iter().enumerate() {
+        members[next[number as usize] as usize] = position as u32;
+        next[number as usize] += 1;
+    }
+    let result = matrix.detach().index_select(&Tensor::new(numbers, device)?, 0)?;
+    let (starts, members) = (Tensor::new(starts, device)?, Tensor::new(members, device)?);
+    let derivative = move |d_result: &Tensor| {
+        let d_matrix = uninitialized((rows, width), d_result.device())?;
+        let arguments = [T(d_result), T(&starts), T(&members), T(&d_matrix), Integer(width)];
+        launch(cuda_device(d_result)?, "sum_of_rows", Grid::blocks(rows), &arguments)?;
+        Ok([Some(d_matrix), None, None])
+    };
+    with_derivative([matrix; 3], result, derivative)
+}
+
+/// Σ g² of all gradients.
+///
+/// # Errors
+/// The tensors are not on a GPU.
+pub fn sum_of_squares(gradients: &[&Tensor]) -> Result<f64> {
+    let Some(first) = gradients.first() else { return Ok(0.0) };
+    let sums = uninitialized((gradients.len(), SQUARE_BLOCKS), first.device())?;
+    for (number, gradient) in gradients.iter().enumerate() {
+        let arguments = [T(gradient), T(&sums.get(number)?), Integer(gradient.elem_count())];
+        launch(cuda_device(gradient)?, "sum_of_squares", Grid::blocks(SQUARE_BLOCKS), &arguments)?;
+    }
+    Ok(sums.flatten_all()?.to_vec1::<f32>()?.into_iter().map(f64::from).sum())
+}
+
+/// One Adam step, in place.
+///
+/// # Errors
+/// The tensors are not on a GPU.
+pub fn adam_step(state: &AdamState, parameter: &Tensor, gradient: &Tensor, step: AdamStep) -> Result<()> {
+    let count = parameter.elem_count();
+    let steps = step.number as f64;
+    let arguments = [
+        T(parameter),
+        T(&state.first),
+        T(&state.second),
+        T(gradient),
+        Integer(count),
+        Number(step.scale),
+        Number(BETA_1),
+        Number(BETA_2),
+        Number(EPSILON),
+        Number(step.rate / (1.0 - BETA_1.powf(steps))),
+        Number(1.0 / (1.0 - BETA_2.powf(steps))),
+    ];
+    launch(cuda_device(parameter)?, "adam", Grid::over(count), &arguments)
+}
+
+/// θ̄ ← d θ̄ + (1 − d) θ with d = `decay`, in place.
+///
+/// # Errors
+/// The tensors are not on a GPU.
+pub fn update_ema(average: &Tensor, parameter: &Tensor, decay: f64) -> Result<()> {
+    let count = parameter.elem_count();
+    let arguments = [T(average), T(parameter), Integer(count), Number(decay)];
+    launch(cuda_device(parameter)?, "moving_average", Grid::over(count), &arguments)
+}
