@@ -82,6 +82,7 @@
 pub use candle_core::Device;
 pub use error::{Error, ErrorKind, Result};
 pub use evaluation::{Evaluation, Evaluator};
+pub use kernels::gpu;
 pub use text::{Pair, read_pairs};
 pub use trainer::Trainer;
 pub use training::TrainConfig;

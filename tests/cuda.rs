@@ -13,7 +13,7 @@ use softalign::text::{BEGIN, Batch, Example};
 use softalign::training::Optimizer;
 
 fn gpu() -> Device {
-    Device::new_cuda(0).expect("an NVIDIA GPU")
+    softalign::gpu(0).expect("an NVIDIA GPU")
 }
 
 fn gradients(model: &RnnSearch, batch: &Batch, smoothing: f64, dropout: &Dropout) -> (BatchLoss, Gradients) {

@@ -133,7 +133,7 @@ fn device(name: DeviceName) -> Result<Device> {
     match name {
         DeviceName::Cpu => Ok(Device::Cpu),
         DeviceName::Cuda => {
-            Device::new_cuda(0).context("no GPU available; use --device cpu, or a build with --features cuda")
+            crate::gpu(0).context("no GPU available; use --device cpu, or a build with --features cuda")
         }
     }
 }

@@ -54,6 +54,17 @@ impl Backend {
     }
 }
 
+/// Opens an NVIDIA GPU, counted from 0, for training and translating.
+///
+/// # Errors
+/// There is no such GPU, or the library was built without the feature `cuda`.
+pub fn gpu(ordinal: usize) -> Result<Device> {
+    #[cfg(feature = "cuda")]
+    return super::cuda::open(ordinal);
+    #[cfg(not(feature = "cuda"))]
+    Device::new_cuda(ordinal)
+}
+
 #[cfg(test)]
 mod tests {
     use candle_core::Var;

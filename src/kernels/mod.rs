@@ -17,4 +17,4 @@ pub mod reference;
 pub mod simd;
 pub(crate) mod tensor_mut;
 
-pub use backend::Backend;
+pub use backend::{Backend, gpu};

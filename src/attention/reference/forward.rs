@@ -114,7 +114,7 @@ impl Memory {
     /// The device is out of memory.
     pub fn backward_first(&self) -> Result<Tensor> {
         let half = self.annotations.dim(2)? / 2;
-        self.annotations.narrow(1, 0, 1)?.squeeze(1)?.narrow(1, half, half)
+        self.annotations.narrow(1, 0, 1)?.squeeze(1)?.narrow(1, half, half)?.contiguous()
     }
 }
 

@@ -4,6 +4,7 @@
 //! decoder's loop, cross-entropy, dropout, lookups and the optimizer. [`WithDerivative`] puts a result and its hand-written
 //! derivative into candle's graph. Tensors are contiguous and f32; a kernel writes into a tensor that nobody else has yet.
 
+mod device;
 mod operations;
 mod with_derivative;
 
@@ -15,6 +16,7 @@ use candle_core::cuda_backend::cudarc::driver::{DevicePtr, LaunchConfig, PushKer
 use candle_core::cuda_backend::cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
 use candle_core::{CudaDevice, DType, Device, Error, Result, Shape, Storage, Tensor, bail};
 
+pub use device::open;
 pub use operations::{AttentionInputs, GruStep, GruStepGrads};
 pub use operations::{
     adam_step, attention_backward, attention_forward, cross_entropy, dropout, gru_backward, gru_forward, gru_sequence,
