@@ -7,13 +7,16 @@ trained until it reaches the BLEU of the other model, and both sentences and wor
 sentence per line (docs/results/speed.md used Multi30k), and the programs to compare with:
 
   --torch PYTHON SCRIPT   an interpreter with torch and tokenizers, and a script with the arguments SOURCE_IDS TARGET_IDS
-                          VOCABULARY_SIZE --steps N that prints a JSON line with tokens_per_s and peak_mib
+                          VOCABULARY_SIZE --steps N --batch N that prints a JSON line with tokens_per_s and peak_mib; on a
+                          GPU it is also given --device cuda
   --joey PYTHON CONFIG    an interpreter with joeynmt and sacrebleu, and a configuration of the same sizes with a model
                           trained for a few epochs; training speed is measured for --joey-steps steps of another training,
                           and the trained model translates
 
 Example:
   scripts/compare_speed.py --data train.en train.de val.en val.de --torch python3 rnnsearch.py --joey python3 rnn.yaml
+
+With --device cuda, only training is compared, on the first GPU and with PyTorch only. Takes about 3 minutes after the build.
 """
 
 import argparse
@@ -28,7 +31,9 @@ import time
 from pathlib import Path
 
 SIZES = ["--preset", "large", "--joint-vocabulary", "--vocabulary-size", "7900", "--dropout", "0.3",
-         "--batch-sentences", "64", "--guided-alignment=0", "--decoder", "bahdanau"]
+         "--guided-alignment=0", "--decoder", "bahdanau"]
+BATCH = 64
+HEADER = "\n| measurement | softalign | PyTorch | JoeyNMT |\n|---|---|---|---|"
 HERE = Path(__file__).resolve().parent.parent
 
 
@@ -66,10 +71,10 @@ class Softalign:
         return [self.binary, "train", "--source", source, "--target", target, "--valid-source", valid_source,
                 "--valid-target", valid_target, "--out", out, *SIZES, *options]
 
-    def train(self, name, *options):
+    def train(self, name, *options, batch=BATCH):
         """Returns target units per second and peak memory."""
         out = self.directory / name
-        *_, memory = run(self.training(out, "--quiet", *options))
+        *_, memory = run(self.training(out, "--quiet", "--batch-sentences", batch, *options))
         rates = [json.loads(line).get("tokens_per_second") for line in open(out / "log.jsonl")]
         return next(filter(None, reversed(rates)), None), memory
 
@@ -90,7 +95,8 @@ class Softalign:
     def start(self, name):
         """Returns the seconds until all pairs are encoded and until one step is done, and peak memory."""
         start = time.time()
-        child = subprocess.Popen(self.training(self.directory / name, "--max-minutes", "0.001"), stdout=subprocess.DEVNULL,
+        command = self.training(self.directory / name, "--batch-sentences", str(BATCH), "--max-minutes", "0.001")
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.PIPE, text=True)
         ready = next(time.time() - start for line in child.stderr if "training pairs" in line)
         child.stderr.read()
@@ -117,8 +123,8 @@ class Torch:
         out, *_ = run([python, "-c", export, tokenizer, data[0], self.ids[0], data[1], self.ids[1]])
         self.vocabulary = int(out)
 
-    def train(self):
-        out, *_ = run([self.python, self.script, *self.ids, self.vocabulary, "--steps", "60"])
+    def train(self, *options, batch=BATCH):
+        out, *_ = run([self.python, self.script, *self.ids, self.vocabulary, "--steps", "60", "--batch", batch, *options])
         result = json.loads(out.splitlines()[-1])
         return result["tokens_per_s"], result["peak_mib"]
 
@@ -165,6 +171,29 @@ class Joey:
         return out, seconds - start_up
 
 
+def row(label, values, torch_values=(), joey_values=()):
+    """Prints a row of the table."""
+    cells = [spread(values)]
+    for others in (torch_values, joey_values):
+        cells.append(f"{spread(others)}, {ratio(values, others)}" if others else "")
+    print(f"| {label} | " + " | ".join(cells) + " |", flush=True)
+
+
+def on_gpu(ours, torch_arguments, rounds):
+    """Prints the training speed on a GPU at two batch sizes."""
+    device = ["--device", "cuda"]
+    ours.train("model", *device, "--max-epochs", "1")
+    torch = torch_arguments and Torch(*torch_arguments, ours.data, ours.directory / "model", ours.directory)
+    print(HEADER)
+    for batch in (64, 512):
+        rates, torch_rates = [], []
+        for number in range(rounds):
+            rates.append(ours.train(f"{batch}-{number}", *device, "--max-epochs", "1", batch=batch)[0])
+            if torch:
+                torch_rates.append(torch.train(*device, batch=batch)[0])
+        row(f"training on a GPU, batches of {batch} pairs, target units/s", rates, torch_rates)
+
+
 def processor():
     names = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     return f"{len(names)} × {names[0]}" if names else "unknown processor"
@@ -177,9 +206,13 @@ def main():
     parser.add_argument("--joey", nargs=2, metavar=("PYTHON", "CONFIG"))
     parser.add_argument("--joey-steps", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     arguments = parser.parse_args()
     data = [Path(path).resolve() for path in arguments.data]
     directory = Path(tempfile.mkdtemp(prefix="softalign-speed-"))
+    if arguments.device == "cuda":
+        run(["cargo", "build", "--profile", "cuda", "--features", "cuda", "--quiet"], cwd=HERE)
+        return on_gpu(Softalign(HERE / "target/cuda/softalign", data, directory), arguments.torch, arguments.rounds)
     run(["cargo", "build", "--release", "--quiet"], cwd=HERE)
     ours = Softalign(HERE / "target/release/softalign", data, directory)
     text = directory / "thousand"
@@ -205,14 +238,7 @@ def main():
             joey_rates.append(joey.train(arguments.joey_steps))
         print(f"round {number + 1}: {rates} {one_thread} {torch_rates} {joey_rates}", flush=True)
 
-    print("\n| measurement | softalign | PyTorch | JoeyNMT |\n|---|---|---|---|")
-
-    def row(label, values, torch_values=(), joey_values=()):
-        cells = [spread(values)]
-        for others in (torch_values, joey_values):
-            cells.append(f"{spread(others)}, {ratio(values, others)}" if others else "")
-        print(f"| {label} | " + " | ".join(cells) + " |", flush=True)
-
+    print(HEADER)
     row("training, target units/s, 2 threads", rates, torch_rates, joey_rates)
     row("the same, 1 thread", one_thread)
     print(f"| speedup over 1 thread | {ratio(rates, one_thread)} | | |")

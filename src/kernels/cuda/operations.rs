@@ -45,11 +45,18 @@ pub struct GruStepGrads<'a> {
 impl GruStep<'_> {
     fn sizes(&self) -> Result<[Argument<'static>; 2]> {
         let (rows, size) = self.state.dims2()?;
-        let sizes_match = |gates: &Tensor| gates.elem_count() == 3 * rows * size;
-        if !sizes_match(self.input) || !sizes_match(self.recurrent) {
-            bail!("gates of {:?} and {:?} for {:?}", self.input.shape(), self.recurrent.shape(), self.state.shape());
-        }
+        expect([self.input, self.recurrent], 3 * rows * size)?;
+        expect(self.bias_ih.into_iter().chain([self.bias_hh]), 3 * size)?;
+        expect(self.mask, rows)?;
         Ok([Integer(rows), Integer(size)])
+    }
+}
+
+/// Checks that tensors have `count` values, as many as a kernel reads or writes.
+fn expect<'a>(tensors: impl IntoIterator<Item = &'a Tensor>, count: usize) -> Result<()> {
+    match tensors.into_iter().find(|tensor| tensor.elem_count() != count) {
+        Some(other) => bail!("a tensor of shape {:?} instead of {count} values", other.shape()),
+        None => Ok(()),
     }
 }
 
@@ -59,6 +66,7 @@ impl GruStep<'_> {
 /// The shapes do not match.
 pub fn gru_forward(step: GruStep, next: &Tensor) -> Result<()> {
     let [rows, size] = step.sizes()?;
+    expect([next], step.state.elem_count())?;
     let arguments = [
         T(step.input),
         T(step.recurrent),
@@ -80,6 +88,9 @@ pub fn gru_forward(step: GruStep, next: &Tensor) -> Result<()> {
 pub fn gru_backward(step: GruStep, grads: &GruStepGrads) -> Result<()> {
     let [rows, size] = step.sizes()?;
     let [d_next, d_direct, d_product] = grads.next;
+    let states = step.state.elem_count();
+    expect(grads.next.into_iter().flatten().chain([grads.state]), states)?;
+    expect([grads.input, grads.recurrent], 3 * states)?;
     let arguments = [
         Optional(d_next),
         Optional(d_direct),
@@ -253,8 +264,15 @@ pub struct AttentionInputs<'a> {
 }
 
 impl AttentionInputs<'_> {
-    fn launch(&self, kernel: &str, others: &[Argument]) -> Result<()> {
+    /// Starts a kernel that also takes tensors like the weights, the contexts and the queries.
+    fn launch(&self, kernel: &str, [alphas, contexts, queries]: [&[&Tensor]; 3], others: &[Argument]) -> Result<()> {
         let ((batch, length, size), hidden) = (self.keys.dims3()?, self.values.dim(2)?);
+        expect([self.values], batch * length * hidden)?;
+        expect([self.v], size)?;
+        expect([self.lengths], batch)?;
+        expect(alphas.iter().copied(), batch * length)?;
+        expect(contexts.iter().copied(), batch * hidden)?;
+        expect(queries.iter().copied().chain([self.query]), batch * size)?;
         let mut arguments = vec![T(self.query), T(self.keys), T(self.values), T(self.v), T(self.lengths)];
         arguments.push(Number(self.scale));
         arguments.extend_from_slice(others);
@@ -269,7 +287,7 @@ impl AttentionInputs<'_> {
 /// # Errors
 /// The shapes do not match.
 pub fn attention_forward(inputs: AttentionInputs, alphas: &Tensor, context: &Tensor) -> Result<()> {
-    inputs.launch("attention_forward", &[T(alphas), T(context)])
+    inputs.launch("attention_forward", [&[alphas], &[context], &[]], &[T(alphas), T(context)])
 }
 
 /// Derivatives of one step given those of the contexts and of the weights: writes that of the queries, and adds those of the
@@ -283,8 +301,9 @@ pub fn attention_backward(
     [d_context, d_alphas]: [&Tensor; 2],
     [d_query, d_keys, d_v]: [&Tensor; 3],
 ) -> Result<()> {
+    expect([d_keys], inputs.keys.elem_count())?;
     let others = [T(alphas), T(d_context), T(d_alphas), T(d_query), T(d_keys), T(d_v)];
-    inputs.launch("attention_backward", &others)
+    inputs.launch("attention_backward", [&[alphas, d_alphas], &[d_context], &[d_query, d_v]], &others)
 }
 
 /// Smoothed loss and negative log-likelihood, each summed over the rows of `logits`, `[rows, V]`, in candle's graph; see
@@ -294,6 +313,7 @@ pub fn attention_backward(
 /// The shapes do not match.
 pub fn cross_entropy(logits: &Tensor, targets: &Tensor, smoothing: f64) -> Result<(Tensor, Tensor)> {
     let (rows, vocabulary) = logits.dims2()?;
+    expect([targets], rows)?;
     let (detached, targets) = (logits.detach().contiguous()?, targets.clone());
     let losses = uninitialized((rows, 2), logits.device())?;
     let denominators = uninitialized(rows, logits.device())?;
@@ -382,6 +402,7 @@ pub fn sum_of_squares(gradients: &[&Tensor]) -> Result<f64> {
 /// The tensors are not on a GPU.
 pub fn adam_step(state: &AdamState, parameter: &Tensor, gradient: &Tensor, step: AdamStep) -> Result<()> {
     let count = parameter.elem_count();
+    expect([&state.first, &state.second, gradient], count)?;
     let steps = step.number as f64;
     let arguments = [
         T(parameter),
@@ -405,6 +426,7 @@ pub fn adam_step(state: &AdamState, parameter: &Tensor, gradient: &Tensor, step:
 /// The tensors are not on a GPU.
 pub fn update_ema(average: &Tensor, parameter: &Tensor, decay: f64) -> Result<()> {
     let count = parameter.elem_count();
+    expect([average], count)?;
     let arguments = [T(average), T(parameter), Integer(count), Number(decay)];
     launch(cuda_device(parameter)?, "moving_average", Grid::over(count), &arguments)
 }
