@@ -4,7 +4,6 @@ use candle_core::{Result, Tensor, bail};
 
 use super::Argument::{self, Bits, Integer, Number, Optional, Tensor as T};
 use super::{Grid, cuda_device, launch, plain, product, transposed, uninitialized, with_derivative};
-use crate::kernels::reference::adam::{AdamState, AdamStep, BETA_1, BETA_2, EPSILON};
 
 /// Threads of each side of a block that sums columns.
 const WARP: usize = 32;
@@ -396,27 +395,16 @@ pub fn sum_of_squares(gradients: &[&Tensor]) -> Result<f64> {
     Ok(sums.flatten_all()?.to_vec1::<f32>()?.into_iter().map(f64::from).sum())
 }
 
-/// One Adam step, in place.
+/// One Adam step of a parameter, given both moments and the gradient, in place. `numbers` are the factor on the gradient, β₁, β₂,
+/// ε, η / (1 − β₁ᵗ) and 1 / (1 − β₂ᵗ).
 ///
 /// # Errors
-/// The tensors are not on a GPU.
-pub fn adam_step(state: &AdamState, parameter: &Tensor, gradient: &Tensor, step: AdamStep) -> Result<()> {
+/// The tensors are not on a GPU, or differ in size.
+pub fn adam_step(parameter: &Tensor, moments: [&Tensor; 2], gradient: &Tensor, numbers: [f64; 6]) -> Result<()> {
     let count = parameter.elem_count();
-    expect([&state.first, &state.second, gradient], count)?;
-    let steps = step.number as f64;
-    let arguments = [
-        T(parameter),
-        T(&state.first),
-        T(&state.second),
-        T(gradient),
-        Integer(count),
-        Number(step.scale),
-        Number(BETA_1),
-        Number(BETA_2),
-        Number(EPSILON),
-        Number(step.rate / (1.0 - BETA_1.powf(steps))),
-        Number(1.0 / (1.0 - BETA_2.powf(steps))),
-    ];
+    expect(moments.into_iter().chain([gradient]), count)?;
+    let mut arguments = vec![T(parameter), T(moments[0]), T(moments[1]), T(gradient), Integer(count)];
+    arguments.extend(numbers.map(Number));
     launch(cuda_device(parameter)?, "adam", Grid::over(count), &arguments)
 }
 

@@ -54,11 +54,13 @@ pub(in crate::kernels) fn adam_step(
     gradient: &Tensor,
     step: AdamStep,
 ) -> Result<()> {
+    let steps = step.number as f64;
     #[cfg(feature = "cuda")]
     if parameter.device().is_cuda() {
-        return crate::kernels::cuda::adam_step(state, parameter, gradient, step);
+        let corrections = [step.rate / (1.0 - BETA_1.powf(steps)), 1.0 / (1.0 - BETA_2.powf(steps))];
+        let numbers = [step.scale, BETA_1, BETA_2, EPSILON, corrections[0], corrections[1]];
+        return crate::kernels::cuda::adam_step(parameter, [&state.first, &state.second], gradient, numbers);
     }
-    let steps = step.number as f64;
     let gradient = (gradient * step.scale)?;
     state.first = ((&state.first * BETA_1)? + (&gradient * (1.0 - BETA_1))?)?;
     state.second = ((&state.second * BETA_2)? + (gradient.sqr()? * (1.0 - BETA_2))?)?;
