@@ -1,10 +1,27 @@
 //! Shortlists of target units at decoding (L'Hostis, Grangier & Auli 2016, "Vocabulary Selection Strategies for Neural Machine
 //! Translation"): a sentence may have the most frequent units, the translations of its own units in the lexicon, and units that
-//! occurred with them in training although no link leads to them. Their probabilities sum to 1.
+//! occurred with them in training although no link leads to them. The probability of all others together is estimated from the
+//! state (`cpu/unlisted.rs`) and given to padding, which no hypothesis has.
 
+use std::iter::StepBy;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{FREQUENT_UNITS, UnitLexicon};
+
+/// Most units that stand for those that are not frequent.
+const MAX_SAMPLE: usize = 4096;
+
+/// Returns the units by which those that are not frequent are measured: all of them, or some at equal distances.
+pub fn unlisted_sample(vocabulary: usize) -> StepBy<Range<usize>> {
+    let frequent = FREQUENT_UNITS as usize;
+    (frequent..vocabulary).step_by((vocabulary - frequent).div_ceil(MAX_SAMPLE))
+}
+
+/// ln of the number of units without a logit of their own if `listed` of a vocabulary have one. Padding is one of them.
+pub fn log_unlisted(vocabulary: usize, listed: usize) -> f32 {
+    ((vocabulary - listed + 1) as f32).ln()
+}
 
 /// Target units that each sentence of a batch may have.
 #[derive(Clone, Debug)]

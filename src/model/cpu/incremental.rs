@@ -16,8 +16,9 @@ use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::gather_forward;
 use crate::kernels::matrix::{PackedWeight, WriteMode};
 use crate::model::reference::StepOutput;
+use crate::model::shortlist::log_unlisted;
 use crate::model::{Architecture, Dropout, FREQUENT_UNITS, Shortlist};
-use crate::text::{Batch, BatchShare, PaddedBatch};
+use crate::text::{Batch, BatchShare, PADDING, PaddedBatch};
 
 /// Decoder states of any number of rows over a batch of sources.
 pub struct CpuIncrementalDecoder<'w> {
@@ -199,6 +200,7 @@ impl<'w> CpuIncrementalDecoder<'w> {
         let mut frequent = Buffer::scratch(self.sentences.len() * count);
         let mode = WriteMode::AddBias(&all_bias[..count]);
         self.weights.frequent_output().forward(&mut frequent, count, &readout, mode);
+        let unlisted = self.weights.unlisted_output().log_means(&readout);
         let (mut rest, mut first) = (&mut *logits, 0);
         // The rows of a source follow one another.
         for sources in self.sentences.chunk_by(|one, other| one == other) {
@@ -211,6 +213,9 @@ impl<'w> CpuIncrementalDecoder<'w> {
                 if width > count {
                     output.weight.forward(&mut logits[count..], width, input, WriteMode::AddBias(&output.bias));
                 }
+                let shift = log_unlisted(self.weights.architecture.target_vocabulary, width);
+                let unlisted = &unlisted[rows.clone()];
+                logits.chunks_exact_mut(width).zip(unlisted).for_each(|(to, mean)| to[PADDING as usize] = mean + shift);
             } else {
                 self.weights.output().forward(logits, width, input, WriteMode::AddBias(all_bias));
             }

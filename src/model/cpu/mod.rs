@@ -16,6 +16,7 @@ mod posterior_attention;
 mod ragged;
 mod readout;
 mod shard;
+mod unlisted;
 mod weights;
 
 use candle_core::Result;

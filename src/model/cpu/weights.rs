@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use candle_core::Result;
 use rayon::prelude::*;
 
+use super::unlisted::UnlistedOutput;
 use crate::attention::cpu as attention;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::gather_forward;
@@ -73,6 +74,7 @@ pub struct PackedModel<'a> {
     output: OnceLock<PackedWeight>,
     /// First [`FREQUENT_UNITS`] rows of E_out, which all shortlists have.
     frequent_output: OnceLock<PackedWeight>,
+    unlisted_output: OnceLock<UnlistedOutput>,
     /// Embeddings' share of the gates for every target unit, `[V, 3n]`, under [`PackingMode::LongInference`]
     gate_table: Option<Buffer>,
 }
@@ -160,6 +162,7 @@ impl<'a> PackedModel<'a> {
             readout,
             output,
             frequent_output: OnceLock::new(),
+            unlisted_output: OnceLock::new(),
             gate_table: None,
             parameters,
         };
@@ -201,6 +204,12 @@ impl<'a> PackedModel<'a> {
         let e = self.architecture.embedding_size;
         let rows = || &self.get(self.architecture.output_weight())[..FREQUENT_UNITS as usize * e];
         self.frequent_output.get_or_init(|| PackedWeight::new(MatrixView::rows_of(rows(), e), false))
+    }
+
+    /// Logits of the units that a shortlist leaves out, together.
+    pub fn unlisted_output(&self) -> &UnlistedOutput {
+        let (weight, bias) = (self.get(self.architecture.output_weight()), self.get("output.bias"));
+        self.unlisted_output.get_or_init(|| UnlistedOutput::new(weight, bias))
     }
 
     /// Previous words' share of the decoder's gates: `[rows, 3n]`.

@@ -9,9 +9,10 @@ use super::lexical_bias::{bias, dense_rows, lexical_bias};
 use crate::attention::{Memory, StepWeights};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::reference::mixture::log_mixture;
+use crate::model::shortlist::{log_unlisted, unlisted_sample};
 use crate::model::view::ModelView;
 use crate::model::{Dropout, Shortlist};
-use crate::text::PaddedBatch;
+use crate::text::{PADDING, PaddedBatch};
 
 /// Decoder states of any number of rows over a batch of sources.
 pub struct ReferenceIncrementalDecoder<'a> {
@@ -134,6 +135,7 @@ impl ReferenceIncrementalDecoder<'_> {
         let decoder = &self.model.decoder;
         let embedded = decoder.embed(units)?;
         let step = decoder.step(&self.row_memory, &embedded, &self.state, weights)?;
+        let mut unlisted = Vec::new();
         let logits = if self.is_exact {
             let annotations = self.row_memory.annotations();
             let logits = decoder.output.logits_by_position(&step.state, &embedded, annotations, &Dropout::none())?;
@@ -144,13 +146,16 @@ impl ReferenceIncrementalDecoder<'_> {
             log_mixture(&logits, &step.attention.alphas)?
         } else {
             let logits = decoder.output.logits(&step.state, &embedded, &step.attention.context, &Dropout::none())?;
+            if self.shortlist.is_some() {
+                unlisted = logits.to_vec2()?.iter().map(|row| log_mean_unlisted(row)).collect();
+            }
             match &self.row_lexical {
                 Some(rows) => (logits + lexical_bias(&step.attention.alphas.unsqueeze(1)?, rows)?.squeeze(1)?)?,
                 None => logits,
             }
         };
         self.state = step.state;
-        let (logits, units) = self.selected(logits.to_vec2()?);
+        let (logits, units) = self.selected(logits.to_vec2()?, &unlisted);
         let mut attention = step.attention.reported.to_vec2::<f32>()?;
         for (row, &sentence) in attention.iter_mut().zip(&self.sentences) {
             row.truncate(self.source.lengths[sentence]);
@@ -158,15 +163,29 @@ impl ReferenceIncrementalDecoder<'_> {
         Ok((StepOutput { logits, units, attention }, step.attention.heads))
     }
 
-    /// Selects the logits of the shortlist, if there is one, from those of all units. Also returns the units of each row.
-    fn selected(&self, rows: Vec<Vec<f32>>) -> (Buffer, Vec<Option<Arc<[u32]>>>) {
+    /// Selects the logits of the shortlist, if there is one, from those of all units; padding stands for the others. Also
+    /// returns the units of each row.
+    fn selected(&self, rows: Vec<Vec<f32>>, unlisted: &[f32]) -> (Buffer, Vec<Option<Arc<[u32]>>>) {
         let Some(shortlist) = &self.shortlist else { return (Buffer::from_slice(&rows.concat()), Vec::new()) };
         let units: Vec<_> = self.sentences.iter().map(|&sentence| shortlist.units(sentence).cloned()).collect();
-        let selected = |(row, units): (Vec<f32>, &Option<Arc<[u32]>>)| match units {
-            Some(units) => units.iter().map(|&unit| row[unit as usize]).collect(),
-            None => row,
-        };
-        let logits: Vec<f32> = rows.into_iter().zip(&units).flat_map(selected).collect();
+        let mut logits = Vec::new();
+        for ((row, units), mean) in rows.iter().zip(&units).zip(unlisted) {
+            let Some(units) = units else {
+                logits.extend_from_slice(row);
+                continue;
+            };
+            let others = mean + log_unlisted(row.len(), units.len());
+            logits.extend(units.iter().map(|&unit| if unit == PADDING { others } else { row[unit as usize] }));
+        }
         (Buffer::from_slice(&logits), units)
     }
+}
+
+/// m + v/2 of the logits of the units that are not frequent; see `cpu/unlisted.rs`.
+fn log_mean_unlisted(logits: &[f32]) -> f32 {
+    let units = unlisted_sample(logits.len());
+    let mean_of =
+        |value: &dyn Fn(f32) -> f32| units.clone().map(|unit| value(logits[unit])).sum::<f32>() / units.len() as f32;
+    let mean = mean_of(&|logit| logit);
+    mean + mean_of(&|logit| (logit - mean).powi(2)) / 2.0
 }
