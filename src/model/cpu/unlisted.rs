@@ -11,7 +11,7 @@
 //! μ and β are the means of w_k and b_k, Σ, γ and ν the covariances of both and the variance of b_k.
 
 use crate::kernels::buffer_pool::Buffer;
-use crate::kernels::matrix::{MatrixView, PackedWeight, WriteMode, weight_gradient};
+use crate::kernels::matrix::{MatrixView, PackedWeight, WriteMode, multiply};
 use crate::kernels::simd::{add_scaled, dot};
 use crate::model::shortlist::unlisted_sample;
 
@@ -26,7 +26,7 @@ pub struct UnlistedOutput {
 }
 
 impl UnlistedOutput {
-    /// Measures the rows of E_out, `[V, e]`, and its bias, `[V]`.
+    /// Measures the rows of E_out, `[V, e]`, and the output's bias, `[V]`.
     pub fn new(weight: &[f32], bias: &[f32]) -> Self {
         let (e, units) = (weight.len() / bias.len(), unlisted_sample(bias.len()));
         let share = 1.0 / units.len() as f32;
@@ -45,7 +45,8 @@ impl UnlistedOutput {
         }
         let mut covariance = Buffer::zeros(e * e);
         let rows = MatrixView::rows_of(&centered, e);
-        weight_gradient(&mut covariance, e, &[(rows, rows)], WriteMode::Overwrite);
+        // On this thread alone: while it waited for others, it could begin a task that needs this result.
+        multiply(&mut covariance, e, rows.t(), rows, WriteMode::Overwrite);
         covariance.iter_mut().for_each(|value| *value *= share / 2.0);
         let half_covariance = PackedWeight::new(MatrixView::rows_of(&covariance, e), false);
         Self { half_covariance, linear, constant: mean_bias + variance / 2.0 }
