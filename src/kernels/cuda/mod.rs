@@ -17,7 +17,7 @@ use candle_core::cuda_backend::cudarc::nvrtc::{CompileOptions, compile_ptx_with_
 use candle_core::{CudaDevice, DType, Device, Error, Result, Shape, Storage, Tensor, bail};
 
 pub use device::open;
-pub use operations::{AttentionInputs, GruStep, GruStepGrads};
+pub use operations::{AttentionInputs, GruStepGrads, GruStepInputs};
 pub use operations::{
     adam_step, attention_backward, attention_forward, cross_entropy, dropout, gru_backward, gru_forward, gru_sequence,
     select_rows, sum_of_columns, sum_of_squares, update_ema, weight_gradient,

@@ -14,7 +14,7 @@ const SQUARE_BLOCKS: usize = 64;
 /// One step of a GRU: the inputs' and the state's share of the gates `[batch, 3h]`, without the biases `[3h]`, and the state
 /// `[batch, h]`.
 #[derive(Clone, Copy)]
-pub struct GruStep<'a> {
+pub struct GruStepInputs<'a> {
     /// x W_ihᵀ
     pub input: &'a Tensor,
     /// h W_hhᵀ
@@ -41,7 +41,7 @@ pub struct GruStepGrads<'a> {
     pub state: &'a Tensor,
 }
 
-impl GruStep<'_> {
+impl GruStepInputs<'_> {
     fn sizes(&self) -> Result<[Argument<'static>; 2]> {
         let (rows, size) = self.state.dims2()?;
         expect([self.input, self.recurrent], 3 * rows * size)?;
@@ -63,7 +63,7 @@ fn expect<'a>(tensors: impl IntoIterator<Item = &'a Tensor>, count: usize) -> Re
 ///
 /// # Errors
 /// The shapes do not match.
-pub fn gru_forward(step: GruStep, next: &Tensor) -> Result<()> {
+pub fn gru_forward(step: GruStepInputs, next: &Tensor) -> Result<()> {
     let [rows, size] = step.sizes()?;
     expect([next], step.state.elem_count())?;
     let arguments = [
@@ -84,7 +84,7 @@ pub fn gru_forward(step: GruStep, next: &Tensor) -> Result<()> {
 ///
 /// # Errors
 /// The shapes do not match.
-pub fn gru_backward(step: GruStep, grads: &GruStepGrads) -> Result<()> {
+pub fn gru_backward(step: GruStepInputs, grads: &GruStepGrads) -> Result<()> {
     let [rows, size] = step.sizes()?;
     let [d_next, d_direct, d_product] = grads.next;
     let states = step.state.elem_count();
@@ -191,8 +191,8 @@ impl GruSequence {
         recurrent: &'a Tensor,
         state: &'a Tensor,
         mask: &'a Tensor,
-    ) -> GruStep<'a> {
-        GruStep { input, recurrent, bias_ih: None, bias_hh: &self.bias, state, mask: Some(mask) }
+    ) -> GruStepInputs<'a> {
+        GruStepInputs { input, recurrent, bias_ih: None, bias_hh: &self.bias, state, mask: Some(mask) }
     }
 
     fn backward(&self, states: &Tensor, recurrent: &Tensor, d_states: &Tensor) -> Result<[Option<Tensor>; 3]> {

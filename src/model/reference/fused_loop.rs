@@ -11,7 +11,7 @@ use candle_core::{Error, Result, Tensor};
 use super::decoder_loop::{ContextInput, DecoderCells, Unrolled};
 use crate::attention::{Memory, SoftAdditive};
 use crate::kernels::cuda::{
-    AttentionInputs, GruStep, GruStepGrads, attention_backward, attention_forward, gru_backward, gru_forward,
+    AttentionInputs, GruStepGrads, GruStepInputs, attention_backward, attention_forward, gru_backward, gru_forward,
     outer_products, plain, product, sum_of_columns, transposed, uninitialized, weight_gradient, with_derivative,
 };
 
@@ -375,8 +375,8 @@ impl<'a> StepParts<'a> {
         })
     }
 
-    fn word_cell(&self) -> Option<GruStep<'_>> {
-        Some(GruStep {
+    fn word_cell(&self) -> Option<GruStepInputs<'_>> {
+        Some(GruStepInputs {
             input: &self.gates,
             recurrent: self.word_recurrent.as_ref()?,
             bias_ih: None,
@@ -386,8 +386,8 @@ impl<'a> StepParts<'a> {
         })
     }
 
-    fn context_cell(&self) -> GruStep<'_> {
-        GruStep {
+    fn context_cell(&self) -> GruStepInputs<'_> {
+        GruStepInputs {
             input: &self.context_input,
             recurrent: &self.context_recurrent,
             bias_ih: self.inputs.weights.context_bias_ih.as_ref(),
