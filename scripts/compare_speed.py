@@ -16,6 +16,7 @@ sentence per line (docs/results/speed.md used Multi30k), and the programs to com
 Example:
   scripts/compare_speed.py --data train.en train.de val.en val.de --torch python3 rnnsearch.py --joey python3 rnn.yaml
 
+With --shortlist, only translation is compared, by models of your own, in about a minute each.
 With --device cuda, only training is compared, on the first GPU and with PyTorch only. Takes about 3 minutes after the build.
 """
 
@@ -35,6 +36,7 @@ SIZES = ["--preset", "large", "--joint-vocabulary", "--vocabulary-size", "7900",
 BATCH = 64
 HEADER = "\n| measurement | softalign | PyTorch | JoeyNMT |\n|---|---|---|---|"
 HERE = Path(__file__).resolve().parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", HERE / "target"))
 
 
 def run(command, **options):
@@ -107,6 +109,13 @@ class Softalign:
         out, _, seconds, _ = run([self.binary, *options, "translate", "--quiet", "--model", model, "--beam", beam],
                                  stdin=open(text))
         return out, seconds
+
+    def scores(self, translations, source, reference):
+        """Returns the measures of some translations."""
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(translations), file.flush()
+            out, *_ = run([self.binary, "evaluate", "--json", "--hypotheses", file.name, "--source", source, "--target", reference])
+            return json.loads(out)
 
 
 class Torch:
@@ -194,6 +203,86 @@ def on_gpu(ours, torch_arguments, rounds):
         row(f"training on a GPU, batches of {batch} pairs, target units/s", rates, torch_rates)
 
 
+def compare_training(ours, torch, joey, joey_steps, rounds):
+    """Prints the training speed and peak memory of all programs."""
+    rates, one_thread, memory, torch_rates, torch_memory, joey_rates = [], [], [], [], [], []
+    for number in range(rounds):
+        rate, peak = ours.train(f"two-{number}", "--max-minutes", "1")
+        rates.append(rate), memory.append(peak)
+        if torch:
+            rate, peak = torch.train()
+            torch_rates.append(rate), torch_memory.append(peak)
+        one_thread.append(ours.train(f"one-{number}", "--max-minutes", "1.5", "--threads", "1")[0])
+        if joey:
+            joey_rates.append(joey.train(joey_steps))
+        print(f"round {number + 1}: {rates} {one_thread} {torch_rates} {joey_rates}", flush=True)
+    print(HEADER)
+    row("training, target units/s, 2 threads", rates, torch_rates, joey_rates)
+    row("the same, 1 thread", one_thread)
+    print(f"| speedup over 1 thread | {ratio(rates, one_thread)} | | |")
+    row("peak memory, MiB", memory, torch_memory)
+
+
+def compare_translation(ours, joey, text, rounds):
+    """Prints the speed of translation with beam search and greedy search."""
+    model = ours.directory / "model"
+    for beam in (5, 1):
+        times, words = {"ours": [], "one": [], "joey": []}, {}
+        for _ in range(rounds):
+            translations = {
+                "ours": ours.translate(model, beam, text),
+                "one": ours.translate(model, beam, text, "--threads", "1"),
+            }
+            if joey:
+                translations["joey"] = joey.translate(beam, text)
+            for name, (out, seconds) in translations.items():
+                times[name].append(seconds)
+                words[name] = len(out.split()) / len(out.splitlines())
+        rates = lambda name, per_sentence: [1000 * per_sentence / seconds for seconds in times[name]]
+        row(f"1,000 sentences, beam {beam}, sentences/s, whole process", rates("ours", 1), (), rates("joey", 1))
+        row("the same, words/s", rates("ours", words["ours"]), (), rates("joey", words.get("joey", 0)))
+        row("the same, words/s, 1 thread", rates("one", words["one"]))
+        print(f"| words per sentence | {words['ours']:.1f} | | {words.get('joey', 0):.1f} |")
+        print(f"| speedup over 1 thread | {ratio(rates('ours', 1), rates('one', 1))} | | |")
+
+
+def cold_starts(ours, sentence):
+    """Prints the time of processes that translate one short sentence, and of processes that print the version."""
+    ours.train("ten", "--max-minutes", "0.4", "--no-tied-embeddings")
+    starts = [1000 * ours.translate(ours.directory / "ten", 5, sentence)[1] for _ in range(11)]
+    print(f"| one sentence from a cold start, ms, 10 million parameters | {spread(starts)} | | |")
+    commands = {"shipped model": ["translate", "I sleep."], "only `--version`": ["--version"]}
+    times = {name: [] for name in commands}
+    for _ in range(40):
+        for name, command in commands.items():
+            times[name].append(1000 * run([ours.binary, *command], cwd=HERE)[2])
+    for name, values in times.items():
+        print(f"| the same, {name} | {spread(values)} | | |")
+
+
+def compare_shortlists(ours, models, rounds):
+    """Prints the time and quality of translations with a shortlist and with all units.
+
+    `--no-repeat` with a length that no translation has changes nothing, except that all units are considered.
+    """
+    _, _, source, reference = ours.data
+    print("\n| model | beam | seconds, all units | seconds, shortlist | BLEU | chrF | translations changed |")
+    print("|---|---:|---:|---:|---:|---:|---:|", flush=True)
+    for model in models:
+        for beam in (5, 1):
+            seconds, outputs = {"all": [], "shortlist": []}, {}
+            for _ in range(rounds):
+                for name, options in (("all", ["--no-repeat", "1000"]), ("shortlist", [])):
+                    command = [ours.binary, "translate", "--quiet", "--model", model, "--beam", beam, *options]
+                    outputs[name], _, time_taken, _ = run(command, stdin=open(source))
+                    seconds[name].append(time_taken)
+            scores = {name: ours.scores(out, source, reference) for name, out in outputs.items()}
+            changed = sum(a != b for a, b in zip(*(out.splitlines() for out in outputs.values())))
+            cells = [", ".join(f"{value:.2f}" for value in seconds[name]) for name in seconds]
+            cells += [f"{scores['all'][key]:.2f} → {scores['shortlist'][key]:.2f}" for key in ("bleu", "chrf")]
+            print(f"| {Path(model).name} | {beam} | " + " | ".join(cells) + f" | {changed} |", flush=True)
+
+
 def processor():
     names = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     return f"{len(names)} × {names[0]}" if names else "unknown processor"
@@ -205,66 +294,33 @@ def main():
     parser.add_argument("--torch", nargs=2, metavar=("PYTHON", "SCRIPT"))
     parser.add_argument("--joey", nargs=2, metavar=("PYTHON", "CONFIG"))
     parser.add_argument("--joey-steps", type=int, default=40)
+    parser.add_argument("--shortlist", nargs="+", metavar="MODEL", help="only compare translation with and without a "
+                        "shortlist, by these models, which have at least 3,000 target units")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     arguments = parser.parse_args()
     data = [Path(path).resolve() for path in arguments.data]
     directory = Path(tempfile.mkdtemp(prefix="softalign-speed-"))
+    print(processor(), flush=True)
     if arguments.device == "cuda":
         run(["cargo", "build", "--profile", "cuda", "--features", "cuda", "--quiet"], cwd=HERE)
-        return on_gpu(Softalign(HERE / "target/cuda/softalign", data, directory), arguments.torch, arguments.rounds)
+        return on_gpu(Softalign(TARGET / "cuda/softalign", data, directory), arguments.torch, arguments.rounds)
     run(["cargo", "build", "--release", "--quiet"], cwd=HERE)
-    ours = Softalign(HERE / "target/release/softalign", data, directory)
-    text = directory / "thousand"
+    ours = Softalign(TARGET / "release/softalign", data, directory)
+    if arguments.shortlist:
+        return compare_shortlists(ours, arguments.shortlist, arguments.rounds)
+
+    text, reference, one = (directory / name for name in ("thousand", "thousand.reference", "one"))
     text.write_text("".join(open(data[2]).readlines()[:1000]))
-
-    reference = directory / "thousand.reference"
     reference.write_text("".join(open(data[3]).readlines()[:1000]))
-
-    print(processor(), flush=True)
+    one.write_text(open(data[2]).readline())
     joey = arguments.joey and Joey(*arguments.joey)
     bleu = joey.bleu(text, reference) if joey else 0
     print(f"BLEU, greedy: {f'JoeyNMT {bleu:.1f}, ' if joey else ''}softalign {ours.train_to(bleu):.1f}", flush=True)
     torch = arguments.torch and Torch(*arguments.torch, data, directory / "model", directory)
-    rates, one_thread, memory, torch_rates, torch_memory, joey_rates = [], [], [], [], [], []
-    for number in range(arguments.rounds):
-        rate, peak = ours.train(f"two-{number}", "--max-minutes", "0.5")
-        rates.append(rate), memory.append(peak)
-        if torch:
-            rate, peak = torch.train()
-            torch_rates.append(rate), torch_memory.append(peak)
-        one_thread.append(ours.train(f"one-{number}", "--max-minutes", "0.7", "--threads", "1")[0])
-        if joey:
-            joey_rates.append(joey.train(arguments.joey_steps))
-        print(f"round {number + 1}: {rates} {one_thread} {torch_rates} {joey_rates}", flush=True)
-
-    print(HEADER)
-    row("training, target units/s, 2 threads", rates, torch_rates, joey_rates)
-    row("the same, 1 thread", one_thread)
-    print(f"| speedup over 1 thread | {ratio(rates, one_thread)} | | |")
-    row("peak memory, MiB", memory, torch_memory)
-    for beam in (5, 1):
-        times, words = {"ours": [], "one": [], "joey": []}, {}
-        for _ in range(arguments.rounds):
-            translations = {
-                "ours": ours.translate(directory / "model", beam, text),
-                "one": ours.translate(directory / "model", beam, text, "--threads", "1"),
-            }
-            if joey:
-                translations["joey"] = joey.translate(beam, text)
-            for name, (out, seconds) in translations.items():
-                times[name].append(seconds)
-                words[name] = len(out.split()) / len(out.splitlines())
-        rates = lambda name, per_sentence: [1000 * per_sentence / seconds for seconds in times[name]]
-        row(f"1,000 sentences, beam {beam}, sentences/s, whole process", rates("ours", 1), (), rates("joey", 1))
-        row("the same, words/s", rates("ours", words["ours"]), (), rates("joey", words.get("joey", 0)))
-        print(f"| words per sentence | {words['ours']:.1f} | | {words.get('joey', 0):.1f} |")
-        print(f"| speedup over 1 thread | {ratio(rates('ours', 1), rates('one', 1))} | | |")
-    one = directory / "one"
-    one.write_text(open(data[2]).readline())
-    ours.train("ten", "--max-minutes", "0.4", "--no-tied-embeddings")
-    starts = [1000 * ours.translate(directory / "ten", 5, one)[1] for _ in range(11)]
-    print(f"| one sentence from a cold start, ms, 10 million parameters | {spread(starts)} | | |")
+    compare_training(ours, torch, joey, arguments.joey_steps, arguments.rounds)
+    compare_translation(ours, joey, text, arguments.rounds)
+    cold_starts(ours, one)
     bench, *_ = run(["cargo", "bench", "--quiet", "--bench", "throughput", "--", "training"], cwd=HERE)
     share = re.findall(r"(\d+) % of candle's product", bench)[-1]
     cost = re.search(r"a pair costs × ([\d.]+)", bench)[1]
@@ -288,13 +344,13 @@ def growth(data, directory):
                     if index >= len(side):
                         rng.shuffle(words)
                     print(*words, file=file)
-        return Softalign(HERE / "target/release/softalign", [*paths, *data[2:]], directory)
+        return Softalign(TARGET / "release/softalign", [*paths, *data[2:]], directory)
 
     few, many = grown(10_000), grown(200_000)
     rates = {name: [] for name in ("few", "many")}
     for number in range(2):
-        rates["few"].append(few.train(f"few-{number}", "--max-minutes", "0.4")[0])
-        rates["many"].append(many.train(f"many-{number}", "--max-minutes", "0.4")[0])
+        rates["few"].append(few.train(f"few-{number}", "--max-minutes", "1")[0])
+        rates["many"].append(many.train(f"many-{number}", "--max-minutes", "1")[0])
     print(f"| training on 200,000 instead of 10,000 pairs | {ratio(rates['many'], rates['few'])} | | |")
     ready, everything, memory = grown(1_000_000).start("million")
     print(f"| 1,000,000 pairs: reading, vocabulary, encoding, s | {ready:.0f} | | |")

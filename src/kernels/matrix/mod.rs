@@ -99,7 +99,18 @@ mod tests {
 
     #[test]
     fn product_matches_naive_sum_in_all_shapes_and_modes() {
-        let shapes = [(1, 1, 1), (1, 5, 9), (3, 0, 4), (0, 2, 2), (17, 9, 33), (5, 64, 1), (9, 700, 100), (300, 3, 50)];
+        let shapes = [
+            (1, 1, 1),
+            (1, 5, 9),
+            (3, 0, 4),
+            (0, 2, 2),
+            (17, 9, 33),
+            (5, 64, 1),
+            (9, 700, 100),
+            (300, 3, 50),
+            (2, 6, 97),
+            (22, 5, 48),
+        ];
         for (m, k, n) in shapes {
             let (a, b) = (values(m * k, 0), values(n * k, 3));
             let (at, bt) = (transposed(&a, m, k), transposed(&b, k, n));

@@ -4,8 +4,8 @@
 //! out[i, j] = Σ_k a[i, k] b[k, j]
 //! ```
 //!
-//! A tile is several rows by three vectors of columns. Around it, `k` is blocked so that a panel of `b` stays in the L2
-//! cache, and the rows so that a block of `a` does. An element's terms are added in the same order whatever surrounds
+//! A tile is some rows by some vectors of columns, whose sums stay in registers. Around it, `k` is blocked so that a panel of
+//! `b` stays in the L2 cache, and the rows so that a block of `a` does. An element's terms are added in the same order whatever surrounds
 //! it, so that the product of a row does not depend on its neighbors.
 //!
 //! Magnitudes below [`FLUSH_THRESHOLD`] are flushed to zero on the way in and out, because denormal numbers are many
@@ -23,9 +23,11 @@ use crate::kernels::simd::{FLUSH_THRESHOLD, copy_flush_denormals, dispatch};
 /// Terms added in registers before a sum goes to memory.
 const DEPTH: usize = 512;
 /// Rows of `a` that pass through all panels together.
-const BLOCK: usize = 256;
-/// Vectors per row of a tile.
-const VECTORS: usize = 3;
+const BLOCK: usize = 240;
+/// Rows of a tile with 32 vector registers and with 16: as many sums as fit beside their factors, with one register to
+/// spare, without which the compiler moves sums to memory and back.
+const ROWS_OF_32: usize = 8;
+const ROWS_OF_16: usize = 6;
 
 thread_local! {
     /// Rows of a column-major left factor in tile order.
@@ -90,10 +92,9 @@ impl WithSimd for Product<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // As many sums as fit in registers beside their factors.
         match S::REGISTER_COUNT {
-            32.. => self.run::<S, 8>(simd),
-            _ => self.run::<S, 4>(simd),
+            32.. => self.run::<S, ROWS_OF_32>(simd),
+            _ => self.run::<S, ROWS_OF_16>(simd),
         }
     }
 }
@@ -166,26 +167,26 @@ fn multiply_tiles<S: Simd, const ROWS: usize>(
     output: TileOutput,
 ) {
     let height = (block.rows - row).min(ROWS);
-    if height > 4 && ROWS > 4 {
-        match height {
-            8 => multiply_tile::<S, 8>(simd, block, row, slivers, panel, output),
-            7 => multiply_tile::<S, 7>(simd, block, row, slivers, panel, output),
-            6 => multiply_tile::<S, 6>(simd, block, row, slivers, panel, output),
-            _ => multiply_tile::<S, 5>(simd, block, row, slivers, panel, output),
-        }
-    } else {
-        match height {
-            4 => multiply_tile::<S, 4>(simd, block, row, slivers, panel, output),
-            3 => multiply_tile::<S, 3>(simd, block, row, slivers, panel, output),
-            2 => multiply_tile::<S, 2>(simd, block, row, slivers, panel, output),
-            _ => multiply_tile::<S, 1>(simd, block, row, slivers, panel, output),
-        }
+    // With few registers, fewer rows take more vectors, so that enough sums are in flight.
+    match (ROWS, height) {
+        (ROWS_OF_32, 8) => multiply_tile::<S, 8, 3>(simd, block, row, slivers, panel, output),
+        (ROWS_OF_32, 7) => multiply_tile::<S, 7, 3>(simd, block, row, slivers, panel, output),
+        (ROWS_OF_32, 6) => multiply_tile::<S, 6, 3>(simd, block, row, slivers, panel, output),
+        (ROWS_OF_32, 5) => multiply_tile::<S, 5, 3>(simd, block, row, slivers, panel, output),
+        (ROWS_OF_32, 4) => multiply_tile::<S, 4, 3>(simd, block, row, slivers, panel, output),
+        (_, 6) => multiply_tile::<S, 6, 2>(simd, block, row, slivers, panel, output),
+        (_, 5) => multiply_tile::<S, 5, 2>(simd, block, row, slivers, panel, output),
+        (_, 4) => multiply_tile::<S, 4, 2>(simd, block, row, slivers, panel, output),
+        (_, 3) => multiply_tile::<S, 3, 3>(simd, block, row, slivers, panel, output),
+        (_, 2) => multiply_tile::<S, 2, 3>(simd, block, row, slivers, panel, output),
+        (ROWS_OF_32, _) => multiply_tile::<S, 1, 3>(simd, block, row, slivers, panel, output),
+        _ => multiply_tile::<S, 1, 6>(simd, block, row, slivers, panel, output),
     }
 }
 
-/// Multiplies exactly `ROWS` rows by one panel.
+/// Multiplies exactly `ROWS` rows by one panel, `VECTORS` vectors at a time.
 #[inline(always)]
-fn multiply_tile<S: Simd, const ROWS: usize>(
+fn multiply_tile<S: Simd, const ROWS: usize, const VECTORS: usize>(
     simd: S,
     block: MatrixView,
     row: usize,
@@ -196,17 +197,17 @@ fn multiply_tile<S: Simd, const ROWS: usize>(
     let depth = panel.len();
     if block.column_stride == 1 {
         let rows: [&[f32]; ROWS] = from_fn(|i| &block.data[(row + i) * block.row_stride..][..depth]);
-        multiply_vectors::<S, ROWS>(simd, |i, k| rows[i][k], panel, output);
+        multiply_vectors::<S, ROWS, VECTORS>(simd, |i, k| rows[i][k], panel, output);
     } else {
         let sliver = slivers[row * depth..][..ROWS * depth].as_chunks::<ROWS>().0;
         let sliver = &sliver[..depth];
-        multiply_vectors::<S, ROWS>(simd, |i, k| sliver[k][i], panel, output);
+        multiply_vectors::<S, ROWS, VECTORS>(simd, |i, k| sliver[k][i], panel, output);
     }
 }
 
-/// Iterates over a panel, three vectors at a time and fewer at its end.
+/// Iterates over a panel, `VECTORS` vectors at a time and fewer at its end.
 #[inline(always)]
-fn multiply_vectors<S: Simd, const ROWS: usize>(
+fn multiply_vectors<S: Simd, const ROWS: usize, const VECTORS: usize>(
     simd: S,
     left: impl Fn(usize, usize) -> f32 + Copy,
     panel: &[[f32; WIDTH]],
@@ -218,6 +219,7 @@ fn multiply_vectors<S: Simd, const ROWS: usize>(
         match width.div_ceil(S::F32_LANES) {
             1 => store(simd, sums::<S, ROWS, 1>(simd, left, panel, column), &mut output, column, width),
             2 => store(simd, sums::<S, ROWS, 2>(simd, left, panel, column), &mut output, column, width),
+            3 => store(simd, sums::<S, ROWS, 3>(simd, left, panel, column), &mut output, column, width),
             _ => store(simd, sums::<S, ROWS, VECTORS>(simd, left, panel, column), &mut output, column, width),
         }
     }
