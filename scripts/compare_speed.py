@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the speed of softalign with a PyTorch implementation of the same model and with JoeyNMT, and prints a table.
 
-The programs run alternately: softalign, PyTorch, softalign, ... Nothing else may run meanwhile. Takes about 40 minutes. The
+The programs run alternately: softalign, PyTorch, softalign, ... Nothing else may run meanwhile. Takes about 50 minutes. The
 time of a translation depends on its length, and an undertrained model writes up to the length limit. Therefore softalign is
 trained until it reaches the BLEU of the other model, and both sentences and words are counted. Needs tokenized text, one
 sentence per line (docs/results/speed.md used Multi30k), and the programs to compare with:
@@ -114,8 +114,8 @@ class Softalign:
         """Returns the measures of some translations."""
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
             file.write(translations), file.flush()
-            out, *_ = run([self.binary, "evaluate", "--json", "--hypotheses", file.name, "--source", source, "--target", reference])
-            return json.loads(out)
+            texts = ["--hypotheses", file.name, "--source", source, "--target", reference]
+            return json.loads(run([self.binary, "evaluate", "--json", *texts])[0])
 
 
 class Torch:

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A tile is some rows by some vectors of columns, whose sums stay in registers. Around it, `k` is blocked so that a panel of
-//! `b` stays in the L2 cache, and the rows so that a block of `a` does. An element's terms are added in the same order whatever surrounds
-//! it, so that the product of a row does not depend on its neighbors.
+//! `b` stays in the L2 cache, and the rows so that a block of `a` does. An element's terms are added in the same order
+//! whatever surrounds it, so that the product of a row does not depend on its neighbors.
 //!
 //! Magnitudes below [`FLUSH_THRESHOLD`] are flushed to zero on the way in and out, because denormal numbers are many
 //! times slower; a row-major left factor is read as it is.
@@ -22,11 +22,11 @@ use crate::kernels::simd::{FLUSH_THRESHOLD, copy_flush_denormals, dispatch};
 
 /// Terms added in registers before a sum goes to memory.
 const DEPTH: usize = 512;
-/// Rows of `a` that pass through all panels together.
+/// Rows of `a` that pass through all panels together: a multiple of each tile's rows.
 const BLOCK: usize = 240;
-/// Rows of a tile with 32 vector registers and with 16: as many sums as fit beside their factors, with one register to
-/// spare, without which the compiler moves sums to memory and back.
+/// Rows of a tile on processors with 32 vector registers.
 const ROWS_OF_32: usize = 8;
+/// Rows of a tile with 16 registers. Sums and factors leave one free; without it, the compiler spills sums to memory.
 const ROWS_OF_16: usize = 6;
 
 thread_local! {
@@ -218,8 +218,8 @@ fn multiply_vectors<S: Simd, const ROWS: usize, const VECTORS: usize>(
         let width = (output.width - column).min(step);
         match width.div_ceil(S::F32_LANES) {
             1 => store(simd, sums::<S, ROWS, 1>(simd, left, panel, column), &mut output, column, width),
-            2 => store(simd, sums::<S, ROWS, 2>(simd, left, panel, column), &mut output, column, width),
-            3 => store(simd, sums::<S, ROWS, 3>(simd, left, panel, column), &mut output, column, width),
+            2 if VECTORS > 2 => store(simd, sums::<S, ROWS, 2>(simd, left, panel, column), &mut output, column, width),
+            3 if VECTORS > 3 => store(simd, sums::<S, ROWS, 3>(simd, left, panel, column), &mut output, column, width),
             _ => store(simd, sums::<S, ROWS, VECTORS>(simd, left, panel, column), &mut output, column, width),
         }
     }
