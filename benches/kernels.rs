@@ -9,7 +9,7 @@ use softalign::attention::{ScoreName, Selection};
 use softalign::kernels::Backend;
 use softalign::kernels::cpu::cross_entropy::cross_entropy_forward_backward;
 use softalign::kernels::cpu::gru::{GruStep, gru_backward, gru_forward};
-use softalign::kernels::matrix::{MatrixView, PackedMatrix, WriteMode, multiply_packed};
+use softalign::kernels::matrix::{MatrixView, PackedMatrix, Precision, WriteMode, multiply_packed};
 use softalign::kernels::reference::adam::{AdamState, AdamStep};
 use softalign::kernels::simd::{tanh, vectorized};
 use softalign::random::SeededRng;
@@ -35,13 +35,15 @@ fn products(criterion: &mut Criterion) {
         ("1024 × 512 × 1536", 1024, 512, 1536),
     ] {
         let (a, b, mut out) = (numbers(rows * depth), numbers(depth * columns), numbers(rows * columns));
-        let packed = PackedMatrix::new(MatrixView::new(&b, depth, columns));
         group.throughput(Throughput::Elements((rows * depth * columns) as u64));
-        group.bench_function(name, |bencher| {
-            bencher.iter(|| {
-                multiply_packed(&mut out, columns, MatrixView::new(&a, rows, depth), &packed, WriteMode::Overwrite)
+        for (precision, suffix) in [(Precision::F32, ""), (Precision::Bf16, ", bf16")] {
+            let packed = PackedMatrix::new(MatrixView::new(&b, depth, columns), precision);
+            group.bench_function(format!("{name}{suffix}"), |bencher| {
+                bencher.iter(|| {
+                    multiply_packed(&mut out, columns, MatrixView::new(&a, rows, depth), &packed, WriteMode::Overwrite)
+                });
             });
-        });
+        }
         let tensor = |values: &[f32], shape| Tensor::from_slice(values, shape, &Device::Cpu).unwrap();
         let (a, b) = (tensor(&a, (rows, depth)), tensor(&b, (depth, columns)));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -57,8 +59,14 @@ fn packing(criterion: &mut Criterion) {
     let weight = numbers(VOCABULARY * 256);
     let matrix = MatrixView::new(&weight, VOCABULARY, 256);
     group.throughput(Throughput::Elements(weight.len() as u64));
-    group.bench_function("by rows", |bencher| bencher.iter(|| PackedMatrix::new(matrix)));
-    group.bench_function("by columns", |bencher| bencher.iter(|| PackedMatrix::new(matrix.t())));
+    for (precision, suffix) in [(Precision::F32, ""), (Precision::Bf16, ", bf16")] {
+        let mut packing = |order, matrix| {
+            let pack = || PackedMatrix::new(matrix, precision);
+            group.bench_function(format!("by {order}{suffix}"), |bencher| bencher.iter(pack));
+        };
+        packing("rows", matrix);
+        packing("columns", matrix.t());
+    }
     group.finish();
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use candle_core::Device;
 use softalign::attention::AttentionConfig;
 use softalign::checkpoint::ModelDir;
+use softalign::kernels::matrix::Precision;
 use softalign::model::{
     Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, ForcedScores, InitialState, RnnSearch,
 };
@@ -30,7 +31,7 @@ fn examples() -> Vec<Example> {
 /// Signature of both implementations of loss and gradients.
 type GradientFn = fn(&RnnSearch, &Batch, f64, &Dropout, &mut Gradients) -> candle_core::Result<BatchLoss>;
 
-fn losses(path: GradientFn) -> Vec<f64> {
+fn losses(path: GradientFn, precision: Precision) -> Vec<f64> {
     let architecture = Architecture {
         source_vocabulary: 25,
         target_vocabulary: 26,
@@ -46,7 +47,7 @@ fn losses(path: GradientFn) -> Vec<f64> {
     };
     let parameters =
         Parameters::initialize(&architecture.parameter_spec(), 1, &Device::Cpu).unwrap().with_grad().unwrap();
-    let model = RnnSearch::new(architecture, parameters).unwrap();
+    let model = RnnSearch::new(architecture, parameters).unwrap().with_precision(precision);
     let mut optimizer = Optimizer::new(model.parameters(), 1.0, None).unwrap();
     let mut gradients = Gradients::zeros(model.parameters()).unwrap();
     let rates = DropoutRates { embeddings: 0.1, annotations: 0.1, states: 0.1, readout: 0.1 };
@@ -66,7 +67,7 @@ fn losses(path: GradientFn) -> Vec<f64> {
 #[test]
 fn backends_follow_the_same_loss_for_200_steps() {
     let [fused, reference] =
-        [RnnSearch::gradients, RnnSearch::reference_gradients].map(|path: GradientFn| losses(path));
+        [RnnSearch::gradients, RnnSearch::reference_gradients].map(|path: GradientFn| losses(path, Precision::F32));
     assert!(
         reference[STEPS - 1] < 0.75 * reference[0],
         "nothing was learned: {} {}",
@@ -76,6 +77,19 @@ fn backends_follow_the_same_loss_for_200_steps() {
     for (step, (fused, reference)) in fused.iter().zip(&reference).enumerate() {
         assert!((fused - reference).abs() < 1e-3 * reference, "step {step}: {fused} {reference}");
     }
+}
+
+#[test]
+fn bf16_products_follow_the_loss_for_200_steps() {
+    let [exact, rounded] = [Precision::F32, Precision::Bf16].map(|precision| losses(RnnSearch::gradients, precision));
+    assert_ne!(exact, rounded);
+    assert_eq!(rounded, losses(RnnSearch::gradients, Precision::Bf16), "bits repeat");
+    // Later, when the loss falls fast, its fall begins some steps earlier or later.
+    for (step, (exact, rounded)) in exact.iter().zip(&rounded).enumerate().take(STEPS / 2) {
+        assert!((exact - rounded).abs() < 0.02 * exact, "step {step}: {exact} {rounded}");
+    }
+    let [exact, rounded]: [f64; 2] = [exact, rounded].map(|losses| losses.iter().sum());
+    assert!((exact - rounded).abs() < 0.02 * exact, "{exact} {rounded}");
 }
 
 #[test]

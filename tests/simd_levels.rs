@@ -8,6 +8,7 @@ mod paths;
 use candle_core::Device;
 use paths::{PATHS, run};
 use softalign::attention::AttentionConfig;
+use softalign::kernels::matrix::Precision;
 use softalign::kernels::simd::{SimdLevel, limit_simd};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
@@ -33,8 +34,15 @@ fn all_simd_levels_agree() {
     }
 }
 
-/// Loss, gradients, updated parameters and translations of one model, each with its tolerance.
+/// Results in each precision, each with its tolerance. Sums that differ by rounding may be rounded to different bf16 numbers.
 fn results() -> Vec<(String, (Vec<f32>, f32))> {
+    let in_bf16 = results_in(Precision::Bf16).into_iter().filter(|(name, _)| !name.starts_with("updated"));
+    let in_bf16 = in_bf16.map(|(name, (values, tolerance))| (format!("{name} in bf16"), (values, 500.0 * tolerance)));
+    results_in(Precision::F32).into_iter().chain(in_bf16).collect()
+}
+
+/// Loss, gradients, updated parameters and translations of one model, each with its tolerance.
+fn results_in(precision: Precision) -> Vec<(String, (Vec<f32>, f32))> {
     let architecture = Architecture {
         source_vocabulary: 90,
         target_vocabulary: 120,
@@ -49,7 +57,7 @@ fn results() -> Vec<(String, (Vec<f32>, f32))> {
         attention: AttentionConfig::default(),
     };
     let parameters = Parameters::initialize(&architecture.parameter_spec(), 4, &Device::Cpu).unwrap();
-    let model = RnnSearch::new(architecture, parameters).unwrap();
+    let model = RnnSearch::new(architecture, parameters).unwrap().with_precision(precision);
     let mut rng = SeededRng::new(1, "levels", 0);
     let mut ids = |length: usize| (0..length).map(|_| 4 + rng.below(86) as u32).collect::<Vec<u32>>();
     let examples: Vec<Example> =

@@ -23,6 +23,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::kernels::matrix::bf16_instructions;
 use crate::kernels::simd::instruction_set;
 use names::{GLOBAL, MODEL_VARIABLE};
 
@@ -81,18 +82,19 @@ pub struct Cli {
     pub command_line: Vec<String>,
 }
 
-/// Returns the version with the commit, the features and the instruction set in use.
+/// Returns the version with the commit, the features and the instructions in use.
 fn long_version() -> String {
     let optional =
         [("serve", cfg!(feature = "serve")), ("cuda", cfg!(feature = "cuda")), ("mpi", cfg!(feature = "mpi"))];
     let built = optional.into_iter().filter(|(_, built)| *built).map(|(name, _)| name);
     let features: Vec<&str> = ["cli"].into_iter().chain(built).collect();
     format!(
-        "{}\ncommit {}\nfeatures {}\ninstruction set {}",
+        "{}\ncommit {}\nfeatures {}\ninstruction set {}\nbf16 products {}",
         env!("CARGO_PKG_VERSION"),
         env!("SOFTALIGN_COMMIT"),
         features.join(", "),
-        instruction_set()
+        instruction_set(),
+        bf16_instructions().unwrap_or("emulated")
     )
 }
 

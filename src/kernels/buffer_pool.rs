@@ -1,4 +1,4 @@
-//! Pool of reusable f32 buffers, shared by all threads.
+//! Pools of reusable buffers, shared by all threads.
 //!
 //! Every training step needs the same large buffers as the step before. A fresh one would have to be mapped by the
 //! operating system and zeroed page by page.
@@ -6,13 +6,25 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-static POOL: Mutex<BufferPool> = Mutex::new(BufferPool { free: Vec::new(), capacity: 0, in_use: 0, peak: 0 });
+/// Element type of buffers, with a pool of its own.
+pub trait Pooled: Copy + Default + 'static {
+    /// Free blocks of this type.
+    fn pool() -> &'static Mutex<BufferPool<Self>>;
+}
 
-/// Free blocks; sizes count f32 numbers. Without eviction every rare coincidence of requests would enlarge the pool
+impl Pooled for f32 {
+    fn pool() -> &'static Mutex<BufferPool<Self>> {
+        static POOL: Mutex<BufferPool<f32>> = Mutex::new(BufferPool::empty());
+        &POOL
+    }
+}
+
+/// Free blocks; sizes count elements. Without eviction every rare coincidence of requests would enlarge the pool
 /// permanently, since batches vary in shape and a large block may serve a small request.
-struct BufferPool {
+#[derive(Debug)]
+pub struct BufferPool<T> {
     /// Free blocks, the longest unused first.
-    free: Vec<Vec<f32>>,
+    free: Vec<Vec<T>>,
     /// Total capacity of all blocks, free or in use.
     capacity: usize,
     /// Total length requested of the blocks in use.
@@ -21,13 +33,14 @@ struct BufferPool {
     peak: usize,
 }
 
-impl BufferPool {
-    fn global() -> MutexGuard<'static, Self> {
-        POOL.lock().unwrap_or_else(PoisonError::into_inner)
+impl<T> BufferPool<T> {
+    /// Pool without blocks.
+    pub const fn empty() -> Self {
+        Self { free: Vec::new(), capacity: 0, in_use: 0, peak: 0 }
     }
 
-    /// Returns the smallest free block of at least `length` numbers, or a new one.
-    fn take(&mut self, length: usize) -> Vec<f32> {
+    /// Returns the smallest free block of at least `length` elements, or a new one.
+    fn take(&mut self, length: usize) -> Vec<T> {
         self.in_use += length;
         self.peak = self.peak.max(self.in_use);
         let fitting = self.free.iter().enumerate().filter(|(_, block)| block.capacity() >= length);
@@ -41,7 +54,7 @@ impl BufferPool {
     }
 
     /// Takes back a block, whose length is still the requested one.
-    fn put(&mut self, block: Vec<f32>) {
+    fn put(&mut self, block: Vec<T>) {
         self.in_use -= block.len();
         self.free.push(block);
         self.evict();
@@ -56,18 +69,27 @@ impl BufferPool {
     }
 }
 
-/// Numbers in a block that returns to the pool on drop.
+/// Elements in a block that returns to its pool on drop.
 #[derive(Debug, Default)]
-pub struct Buffer(Vec<f32>);
+pub struct PooledBuffer<T: Pooled>(Vec<T>);
 
-impl Buffer {
-    /// `length` numbers of unspecified value, to be overwritten before they are read.
+/// Numbers in a block that returns to the pool on drop.
+pub type Buffer = PooledBuffer<f32>;
+
+fn lock<T: Pooled>() -> MutexGuard<'static, BufferPool<T>> {
+    T::pool().lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<T: Pooled> PooledBuffer<T> {
+    /// `length` elements of unspecified value, to be overwritten before they are read.
     pub fn scratch(length: usize) -> Self {
-        let mut values = BufferPool::global().take(length);
-        values.resize(length, 0.0);
+        let mut values = lock::<T>().take(length);
+        values.resize(length, T::default());
         Self(values)
     }
+}
 
+impl Buffer {
     /// `length` zeros.
     pub fn zeros(length: usize) -> Self {
         let mut zeros = Self::scratch(length);
@@ -90,24 +112,24 @@ impl Buffer {
     }
 }
 
-impl Drop for Buffer {
+impl<T: Pooled> Drop for PooledBuffer<T> {
     fn drop(&mut self) {
         if self.0.capacity() > 0 {
-            BufferPool::global().put(std::mem::take(&mut self.0));
+            lock::<T>().put(std::mem::take(&mut self.0));
         }
     }
 }
 
-impl Deref for Buffer {
-    type Target = [f32];
+impl<T: Pooled> Deref for PooledBuffer<T> {
+    type Target = [T];
 
-    fn deref(&self) -> &[f32] {
+    fn deref(&self) -> &[T] {
         &self.0
     }
 }
 
-impl DerefMut for Buffer {
-    fn deref_mut(&mut self) -> &mut [f32] {
+impl<T: Pooled> DerefMut for PooledBuffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
         &mut self.0
     }
 }
@@ -118,7 +140,7 @@ mod tests {
 
     #[test]
     fn pool_keeps_at_most_a_quarter_beyond_peak_demand() {
-        let mut pool = BufferPool { free: Vec::new(), capacity: 0, in_use: 0, peak: 0 };
+        let mut pool = BufferPool::empty();
         // Each round requests little, some of it in blocks larger than any before.
         for round in 1..200 {
             let lengths: [usize; 5] = std::array::from_fn(|index| if round % 5 == index { 1000 + round } else { 10 });

@@ -27,6 +27,11 @@ pub fn limit_simd(level: SimdLevel) {
     MAX_LEVEL.store(level as u8, Ordering::Relaxed);
 }
 
+/// True if [`limit_simd`] allows AVX-512 and what is newer.
+pub fn allows_avx512() -> bool {
+    MAX_LEVEL.load(Ordering::Relaxed) >= SimdLevel::Avx512 as u8
+}
+
 /// Returns the name of the instruction set that [`dispatch`] uses on this processor.
 pub fn instruction_set() -> &'static str {
     #[cfg(target_arch = "x86_64")]
@@ -45,7 +50,7 @@ pub fn dispatch<Op: WithSimd>(operation: Op) -> Op::Output {
     let highest = MAX_LEVEL.load(Ordering::Relaxed);
     #[cfg(target_arch = "x86_64")]
     {
-        if highest >= SimdLevel::Avx512 as u8
+        if allows_avx512()
             && let Some(simd) = pulp::x86::V4::try_new()
         {
             return Simd::vectorize(simd, operation);

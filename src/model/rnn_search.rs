@@ -9,6 +9,7 @@ use super::reference::{ReferenceIncrementalDecoder, ReferenceModel};
 use super::view::ModelView;
 use super::{Architecture, BatchLoss, Dropout, ForcedScores, UnitLexicon};
 use crate::kernels::Backend;
+use crate::kernels::matrix::Precision;
 use crate::parameters::{Gradients, Parameters};
 use crate::text::{Batch, BatchShare, PaddedBatch};
 
@@ -17,6 +18,7 @@ pub struct RnnSearch {
     architecture: Architecture,
     parameters: Parameters,
     lexicon: Option<Arc<UnitLexicon>>,
+    precision: Precision,
     backend: Backend,
     reference: ReferenceModel,
 }
@@ -28,7 +30,8 @@ impl RnnSearch {
     /// A parameter that the architecture needs is missing.
     pub fn new(architecture: Architecture, parameters: Parameters) -> Result<Self> {
         let reference = ReferenceModel::new(&architecture, &parameters)?;
-        Ok(Self { backend: parameters.backend(), architecture, parameters, lexicon: None, reference })
+        let (backend, precision) = (parameters.backend(), Precision::F32);
+        Ok(Self { backend, architecture, parameters, lexicon: None, precision, reference })
     }
 
     /// Returns the same model over other parameters.
@@ -36,12 +39,18 @@ impl RnnSearch {
     /// # Errors
     /// As [`Self::new`].
     pub fn with_parameters(&self, parameters: Parameters) -> Result<Self> {
-        Ok(Self::new(self.architecture.clone(), parameters)?.with_lexicon(self.lexicon.clone()))
+        let model = Self::new(self.architecture.clone(), parameters)?;
+        Ok(model.with_lexicon(self.lexicon.clone()).with_precision(self.precision))
     }
 
     /// Returns the same model with another unit lexicon, or none.
     pub fn with_lexicon(self, lexicon: Option<Arc<UnitLexicon>>) -> Self {
         Self { lexicon, ..self }
+    }
+
+    /// Returns the same model with another precision of products on the CPU, which is f32 otherwise.
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
     }
 
     /// Lexicon that biases the output, if any.
@@ -70,8 +79,8 @@ impl RnnSearch {
     }
 
     fn view(&self) -> ModelView<'_> {
-        let Self { architecture, parameters, lexicon, .. } = self;
-        ModelView { architecture, lexicon: lexicon.as_deref(), parameters }
+        let Self { architecture, parameters, lexicon, precision, .. } = self;
+        ModelView { architecture, lexicon: lexicon.as_deref(), precision: *precision, parameters }
     }
 
     /// Packs the weights of several models for the CPU backend and passes them to `work`.

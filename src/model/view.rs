@@ -1,6 +1,7 @@
 //! Borrowed view of a model.
 
 use super::{Architecture, UnitLexicon};
+use crate::kernels::matrix::Precision;
 use crate::parameters::Parameters;
 
 /// Borrowed view of a model, for either backend.
@@ -10,6 +11,8 @@ pub struct ModelView<'a> {
     pub architecture: &'a Architecture,
     /// Lexicon that biases the output, if any.
     pub lexicon: Option<&'a UnitLexicon>,
+    /// Precision of products on the CPU.
+    pub precision: Precision,
     /// Learned parameters.
     pub parameters: &'a Parameters,
 }

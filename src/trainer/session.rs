@@ -1,6 +1,7 @@
 //! Training in a model directory: new, warm-started or resumed.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -115,7 +116,8 @@ impl TrainingSpec {
         let protected = protected_tokens(named, has_features, &usable, normalization)?;
         let stats = statistics(&usable, normalization, &protected, has_features);
         let base = from.map(|from| &from.config().architecture);
-        let mut resolved = config.resolve(&stats, base)?;
+        let precision = config.precision_on(context.device.is_cpu())?;
+        let mut resolved = config.resolve(&stats, base, precision)?;
         let ready = ready()?;
         warn_of_mixed_forms(&usable, normalization.form, &self.sources.training_name(), observer);
         ensure_running(observer)?;
@@ -183,6 +185,12 @@ fn vocabulary_size(resolved: &ResolvedConfig, from: Option<&WarmStart>) -> Optio
     let [source, target] = resolved.vocabulary_sizes();
     let learned = from.is_none_or(|from| from.vocabulary == InitVocabulary::New);
     (learned && source == target).then_some(source)
+}
+
+/// Builds the model to train.
+fn model(config: &Config, parameters: Parameters, lexicon: Option<Arc<UnitLexicon>>) -> candle_core::Result<RnnSearch> {
+    let model = RnnSearch::new(config.architecture.clone(), parameters)?;
+    Ok(model.with_lexicon(lexicon).with_precision(config.training.precision))
 }
 
 impl Session {
@@ -262,7 +270,7 @@ impl Session {
         let parameters = parameters.with_grad()?;
         Ok(Self {
             optimizer: Optimizer::new(&parameters, config.training.max_gradient_norm, config.training.average)?,
-            model: RnnSearch::new(config.architecture, parameters)?.with_lexicon(lexicon),
+            model: model(&config, parameters, lexicon)?,
             progress: TrainState::default(),
             examples,
             validation: data.validation,
@@ -318,7 +326,7 @@ impl Session {
         describe(&checkpoint.config, observer);
         observer.note(&format!("resuming after epoch {}, step {}", saved.progress.epoch, saved.progress.step));
         Ok(Self {
-            model: RnnSearch::new(architecture, parameters)?.with_lexicon(lexicon),
+            model: model(&checkpoint.config, parameters, lexicon)?,
             optimizer,
             progress: saved.progress,
             examples,
@@ -343,7 +351,7 @@ impl Session {
         let parameters = Parameters::initialize(&architecture.parameter_spec(), training.seed, device)?.with_grad()?;
         Ok(Self {
             optimizer: Optimizer::new(&parameters, training.max_gradient_norm, training.average)?,
-            model: RnnSearch::new(architecture.clone(), parameters)?.with_lexicon(model_dir.load_lexicon(&checkpoint)?),
+            model: model(&checkpoint.config, parameters, model_dir.load_lexicon(&checkpoint)?)?,
             progress: TrainState::default(),
             examples: examples(data.training, data.links.as_ref(), &model_dir, &checkpoint)?,
             validation: data.validation,
@@ -579,13 +587,14 @@ fn describe(config: &Config, reporter: &dyn Reporter) {
         data.training_pairs, data.validation_pairs, sizes.source_vocabulary, sizes.target_vocabulary
     ));
     reporter.note(&format!(
-        "{:.2} million parameters: embedding {}, hidden {}, attention {} ({}); batches of {}",
+        "{:.2} million parameters: embedding {}, hidden {}, attention {} ({}); batches of {}{}",
         sizes.parameter_count() as f64 / 1e6,
         sizes.embedding_size,
         sizes.hidden_size,
         sizes.attention_size,
         sizes.attention,
-        config.training.batch
+        config.training.batch,
+        config.training.describe_precision()
     ));
     if let Some(origin) = &config.from {
         reporter.note(&format!("initialized from {origin}"));

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Augmentation, Retention, Schedule};
+use crate::kernels::matrix::Precision;
 use crate::model::DropoutRates;
 use crate::random::SeededRng;
 use crate::text::{BatchSize, Example, Pair, bucketed};
@@ -63,6 +64,9 @@ pub struct TrainingSettings {
     pub dropout: DropoutRates,
     /// Maximum global norm of the gradients; larger ones are clipped.
     pub max_gradient_norm: f64,
+    /// Precision of products.
+    #[serde(default)]
+    pub precision: Precision,
     /// Maximum number of epochs.
     pub max_epochs: u64,
     /// Time limit in minutes, over all runs.
@@ -89,6 +93,14 @@ pub struct TrainingSettings {
 }
 
 impl TrainingSettings {
+    /// Describes the precision of products if it is not f32.
+    pub fn describe_precision(&self) -> &'static str {
+        match self.precision {
+            Precision::F32 => "",
+            Precision::Bf16 => "; products in bf16",
+        }
+    }
+
     /// Returns the data augmentation.
     pub fn augmentation(&self) -> Augmentation {
         let Self { bpe_dropout, concat_pairs, hallucination, .. } = *self;

@@ -27,7 +27,7 @@ pub fn seconds_per_epoch(
     let parameters = Parameters::initialize(&architecture.parameter_spec(), settings.seed, device)?.with_grad()?;
     let mut gradients = Gradients::zeros(&parameters)?;
     let mut optimizer = Optimizer::new(&parameters, settings.max_gradient_norm, settings.average)?;
-    let model = RnnSearch::new(architecture.clone(), parameters)?;
+    let model = RnnSearch::new(architecture.clone(), parameters)?.with_precision(settings.precision);
     let mut step = |number: usize| {
         let batch = Batch::new(examples, &batches[number % batches.len()]);
         let dropout = Dropout::new(settings.dropout, settings.seed, number as u64);

@@ -155,7 +155,8 @@ impl BackwardPass {
                 (d_output, MatrixView::new(input, d_output.row_count(), n))
             };
             let factors: Vec<_> = shards.iter().map(factor).collect();
-            gradients.with_slice_mut(name, |out| weight_gradient(out, n, &factors, WriteMode::Overwrite))
+            gradients
+                .with_slice_mut(name, |out| weight_gradient(out, n, &factors, weights.precision, WriteMode::Overwrite))
         };
         if weights.query.is_some() {
             write(QUERY_WEIGHT, d, |shard| (&shard.back.d_queries, shard.states))?;

@@ -24,6 +24,7 @@ mod tests {
     use crate::attention::scores::ScoreName;
     use crate::attention::selection::{SelectionMode, StepWeights};
     use crate::kernels::buffer_pool::Buffer;
+    use crate::kernels::matrix::Precision;
     use crate::parameters::{ParameterSpec, ParameterViews, Parameters};
     use crate::random::SeededRng;
 
@@ -67,7 +68,7 @@ mod tests {
         (lengths, origin): (&[usize], StepWeights),
     ) -> [Vec<Vec<f32>>; 2] {
         let attend = |slices: &ParameterViews| {
-            let weights = PackedAttention::new(settings, DIMENSIONS, slices, false);
+            let weights = PackedAttention::new(settings, DIMENSIONS, slices, Precision::F32, false);
             let starts: Vec<usize> = (0..=lengths.len()).map(|end| lengths[..end].iter().sum()).collect();
             let memory = weights.project_memory(Buffer::from_slice(annotations), &starts);
             let mut tape = ForwardTape::new(&weights, &memory, lengths.len(), 1);

@@ -8,7 +8,7 @@ use crate::attention::config::{
 use crate::attention::scores::ScoreName;
 use crate::attention::selection::SelectionMode;
 use crate::kernels::buffer_pool::Buffer;
-use crate::kernels::matrix::{PackedWeight, WriteMode};
+use crate::kernels::matrix::{PackedWeight, Precision, WriteMode};
 use crate::parameters::ParameterViews;
 
 /// Attention's parameters, packed for the CPU.
@@ -17,6 +17,7 @@ pub struct PackedAttention<'a> {
     pub(super) score: ScoreName,
     pub(super) choice: SelectionMode,
     pub(super) reported_head: Option<usize>,
+    pub(super) precision: Precision,
     /// W_q, W_k, W_v, W_o, if used
     pub(super) query: Option<PackedWeight>,
     pub(super) key: Option<PackedWeight>,
@@ -45,14 +46,16 @@ impl<'a> PackedAttention<'a> {
         settings: &AttentionConfig,
         dimensions: AttentionDims,
         parameters: &ParameterViews<'a>,
+        precision: Precision,
         derivatives: bool,
     ) -> Self {
         let layout = settings.layout(dimensions);
-        let pack = |used: bool, name| used.then(|| PackedWeight::new(parameters.matrix(name), derivatives));
+        let pack = |used: bool, name| used.then(|| PackedWeight::new(parameters.matrix(name), precision, derivatives));
         Self {
             score: settings.score,
             choice: settings.choice,
             reported_head: settings.reported_head,
+            precision,
             query: pack(layout.projects_queries, QUERY_WEIGHT),
             key: pack(layout.projects_keys, KEY_WEIGHT),
             value: pack(layout.projects_values, VALUE_WEIGHT),

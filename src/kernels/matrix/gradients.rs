@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{MatrixView, PackedMatrix, WriteMode, add_row_sums, multiply_packed};
+use super::{MatrixView, PackedMatrix, Precision, WriteMode, add_row_sums, multiply_packed};
 use crate::kernels::buffer_pool::Buffer;
 
 /// Rows of a gradient per rayon task.
@@ -10,8 +10,14 @@ const ROWS: usize = 128;
 
 /// Gradient of W in y = x Wᵀ: Σ dyᵀ x over `factors`, pairs `(dy, x)` with one row per y. Rows of `out` are `stride`
 /// apart.
-pub fn weight_gradient(out: &mut [f32], stride: usize, factors: &[(MatrixView, MatrixView)], mode: WriteMode) {
-    let inputs: Vec<PackedMatrix> = factors.par_iter().map(|(_, input)| PackedMatrix::new(*input)).collect();
+pub fn weight_gradient(
+    out: &mut [f32],
+    stride: usize,
+    factors: &[(MatrixView, MatrixView)],
+    precision: Precision,
+    mode: WriteMode,
+) {
+    let inputs: Vec<PackedMatrix> = factors.par_iter().map(|(_, input)| PackedMatrix::new(*input, precision)).collect();
     out.par_chunks_mut(ROWS * stride).enumerate().for_each(|(block, out)| {
         for (index, ((d_output, _), input)) in factors.iter().zip(&inputs).enumerate() {
             let transposed = d_output.t();

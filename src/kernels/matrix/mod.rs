@@ -3,17 +3,53 @@
 //! Each product runs on one thread; batches are divided over the cores above this level. The right factor is packed
 //! into [`PackedMatrix`] panels, once for a weight that many steps multiply by.
 
+mod bf16;
 mod gradients;
 mod packed;
 mod packed_weight;
 mod product;
 
+pub use bf16::bf16_instructions;
 pub use gradients::{bias_gradient, weight_gradient};
 pub use packed::PackedMatrix;
 pub use packed_weight::PackedWeight;
-pub use product::{WriteMode, multiply, multiply_packed};
+pub use product::{multiply, multiply_packed};
+
+use serde::{Deserialize, Serialize};
 
 use super::simd::{add_scaled, vectorized};
+
+/// Precision of the factors of a product, whose sums are f32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// 24 bits.
+    #[default]
+    F32,
+    /// 8 bits, with the exponent of f32.
+    Bf16,
+}
+
+/// Treatment of the destination of a product.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WriteMode<'a> {
+    /// out = a b
+    Overwrite,
+    /// out = out + a b
+    Accumulate,
+    /// out = a b + row, for each row of the product
+    AddBias(&'a [f32]),
+}
+
+impl WriteMode<'_> {
+    /// Mode of some columns of the product.
+    fn columns(self, first: usize, count: usize) -> Self {
+        match self {
+            Self::AddBias(row) => Self::AddBias(&row[first..first + count]),
+            other => other,
+        }
+    }
+}
 
 /// View of a matrix in a slice.
 #[derive(Clone, Copy, Debug)]
@@ -184,7 +220,7 @@ mod tests {
     fn product_of_a_row_does_not_depend_on_other_rows() {
         let (a, b) = (values(21 * 600, 1), values(600 * 70, 2));
         let a: Vec<f32> = a.iter().map(|x| x * 0.123).collect();
-        let b = PackedMatrix::new(MatrixView::new(&b, 600, 70));
+        let b = PackedMatrix::new(MatrixView::new(&b, 600, 70), Precision::F32);
         let [mut together, mut alone] = [vec![0.0; 21 * 70], vec![0.0; 21 * 70]];
         multiply_packed(&mut together, 70, MatrixView::new(&a, 21, 600), &b, WriteMode::Overwrite);
         for (row, out) in alone.chunks_exact_mut(70).enumerate() {

@@ -1,6 +1,7 @@
 //! Right factor of a product, in the memory order in which the product reads it.
 
-use super::MatrixView;
+use super::bf16::Bf16Factor;
+use super::{MatrixView, Precision};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::simd::{copy_flush_denormals, flush_denormal};
 
@@ -10,9 +11,18 @@ pub(super) const WIDTH: usize = 48;
 /// Rows per block when packing a column-major matrix: several cache lines of each column, few enough for the L1 cache.
 const TRANSPOSE_ROWS: usize = 64;
 
+/// Right factor of products, in the precision of the factors.
+#[derive(Debug)]
+pub enum PackedMatrix {
+    /// Factors are multiplied as they are.
+    F32(Panels),
+    /// Factors are rounded to bf16.
+    Bf16(Bf16Factor),
+}
+
 /// Matrix cut into panels of 48 columns, each row-major; the last panel is zero-padded.
 #[derive(Debug, Default)]
-pub struct PackedMatrix {
+pub struct Panels {
     panels: Buffer,
     rows: usize,
     columns: usize,
@@ -20,7 +30,38 @@ pub struct PackedMatrix {
 
 impl PackedMatrix {
     /// Packs a matrix.
-    pub fn new(matrix: MatrixView) -> Self {
+    pub fn new(matrix: MatrixView, precision: Precision) -> Self {
+        match precision {
+            Precision::F32 => Self::F32(Panels::new(matrix)),
+            Precision::Bf16 => Self::Bf16(Bf16Factor::right(matrix)),
+        }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::F32(panels) => panels.rows,
+            Self::Bf16(factor) => factor.terms(),
+        }
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::F32(panels) => panels.columns,
+            Self::Bf16(factor) => factor.lines(),
+        }
+    }
+}
+
+impl Default for PackedMatrix {
+    fn default() -> Self {
+        Self::F32(Panels::default())
+    }
+}
+
+impl Panels {
+    fn new(matrix: MatrixView) -> Self {
         let MatrixView { rows, columns, .. } = matrix;
         let mut panels = Buffer::scratch(columns.div_ceil(WIDTH) * rows * WIDTH);
         if matrix.column_stride == 1 {
@@ -34,13 +75,11 @@ impl PackedMatrix {
         Self { panels, rows, columns }
     }
 
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of columns.
-    pub fn columns(&self) -> usize {
+    pub(super) fn columns(&self) -> usize {
         self.columns
     }
 

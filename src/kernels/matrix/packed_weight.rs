@@ -1,8 +1,6 @@
 //! Weight of a linear layer, packed once for many products.
 
-use rayon::prelude::*;
-
-use super::{MatrixView, PackedMatrix, WriteMode, multiply_packed};
+use super::{MatrixView, PackedMatrix, Precision, WriteMode, multiply_packed};
 
 /// W of y = x Wᵀ, packed.
 #[derive(Debug, Default)]
@@ -14,20 +12,14 @@ pub struct PackedWeight {
 }
 
 impl PackedWeight {
-    /// Packs matrices `[outputs, inputs]` in parallel; `derivatives` enables [`Self::backward`].
-    pub fn pack_all<const COUNT: usize>(weights: [MatrixView; COUNT], derivatives: bool) -> [Self; COUNT] {
-        let mut packed = std::array::from_fn(|_| Self::default());
-        packed.par_iter_mut().zip(weights).for_each(|(packed, weight)| *packed = Self::new(weight, derivatives));
-        packed
-    }
-
-    /// Packs one matrix `[outputs, inputs]`.
-    pub fn new(weight: MatrixView, derivatives: bool) -> Self {
+    /// Packs a matrix `[outputs, inputs]`; `derivatives` enables [`Self::backward`].
+    pub fn new(weight: MatrixView, precision: Precision, derivatives: bool) -> Self {
+        let forward = || PackedMatrix::new(weight.t(), precision);
         if derivatives {
-            let (forward, backward) = rayon::join(|| PackedMatrix::new(weight.t()), || PackedMatrix::new(weight));
+            let (forward, backward) = rayon::join(forward, || PackedMatrix::new(weight, precision));
             Self { forward, backward }
         } else {
-            Self { forward: PackedMatrix::new(weight.t()), backward: PackedMatrix::default() }
+            Self { forward: forward(), backward: PackedMatrix::default() }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Product of two matrices by register tiles.
+//! Product of two matrices, in f32 by register tiles.
 //!
 //! ```text
 //! out[i, j] = Σ_k a[i, k] b[k, j]
@@ -16,8 +16,9 @@ use std::cell::RefCell;
 
 use pulp::{Simd, WithSimd};
 
-use super::packed::WIDTH;
-use super::{MatrixView, PackedMatrix};
+use super::bf16::multiply_rounded;
+use super::packed::{Panels, WIDTH};
+use super::{MatrixView, PackedMatrix, Precision, WriteMode};
 use crate::kernels::simd::{FLUSH_THRESHOLD, copy_flush_denormals, dispatch};
 
 /// Terms added in registers before a sum goes to memory.
@@ -34,23 +35,12 @@ thread_local! {
     static SLIVERS: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Treatment of the destination of a product.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum WriteMode<'a> {
-    /// out = a b
-    Overwrite,
-    /// out = out + a b
-    Accumulate,
-    /// out = a b + row, for each row of the product
-    AddBias(&'a [f32]),
-}
-
 /// Writes the product `a b` to `out`, `[a.rows × b.columns]`, whose rows are `stride` apart.
 pub fn multiply(out: &mut [f32], stride: usize, a: MatrixView, b: MatrixView, mode: WriteMode) {
-    multiply_packed(out, stride, a, &PackedMatrix::new(b), mode);
+    multiply_packed(out, stride, a, &PackedMatrix::new(b, Precision::F32), mode);
 }
 
-/// [`multiply`] with a packed right factor.
+/// [`multiply`] with a packed right factor, in its precision.
 pub fn multiply_packed(out: &mut [f32], stride: usize, a: MatrixView, b: &PackedMatrix, mode: WriteMode) {
     let (rows, columns) = (a.rows, b.columns());
     assert!(b.rows() == a.columns && columns <= stride, "{rows} × {} by {} × {columns}", a.columns, b.rows());
@@ -64,7 +54,12 @@ pub fn multiply_packed(out: &mut [f32], stride: usize, a: MatrixView, b: &Packed
             }
         }
     } else if rows * columns > 0 {
-        SLIVERS.with_borrow_mut(|slivers| dispatch(Product { out, stride, a, b, mode, slivers }));
+        match b {
+            PackedMatrix::F32(b) => {
+                SLIVERS.with_borrow_mut(|slivers| dispatch(Product { out, stride, a, b, mode, slivers }));
+            }
+            PackedMatrix::Bf16(b) => multiply_rounded(out, stride, a, b, mode),
+        }
     }
 }
 
@@ -72,7 +67,7 @@ struct Product<'a> {
     out: &'a mut [f32],
     stride: usize,
     a: MatrixView<'a>,
-    b: &'a PackedMatrix,
+    b: &'a Panels,
     mode: WriteMode<'a>,
     slivers: &'a mut Vec<f32>,
 }
@@ -128,15 +123,6 @@ impl Product<'_> {
                 }
             }
             mode = WriteMode::Accumulate;
-        }
-    }
-}
-
-impl WriteMode<'_> {
-    fn columns(self, first: usize, count: usize) -> Self {
-        match self {
-            Self::AddBias(row) => Self::AddBias(&row[first..first + count]),
-            other => other,
         }
     }
 }

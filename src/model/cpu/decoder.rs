@@ -165,7 +165,7 @@ impl<'w> DecoderBackward<'w> {
         let width = weights.architecture.summary_size();
         let initial = factors(shards, n, |shard| &shard.d_initial, width, |shard| &shard.pass.summary);
         gradients.with_slice_mut("decoder.initial.weight", |out| {
-            weight_gradient(out, width, &initial, WriteMode::Overwrite)
+            weight_gradient(out, width, &initial, weights.precision, WriteMode::Overwrite)
         })?;
         gradients
             .with_slice_mut("decoder.initial.bias", |out| bias_gradient(out, &all(shards, |shard| &shard.d_initial)))
@@ -174,24 +174,27 @@ impl<'w> DecoderBackward<'w> {
     /// Writes the gradients of the cells.
     fn cell_gradients(shards: &[Self], weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
+        let precision = weights.precision;
         let embedded =
             factors(shards, 3 * n, |shard| &shard.pass.steps.word.gates, e, |shard| &shard.pass.steps.embedded);
         let d_context = |shard| &*Self::context_cell(shard).gates;
         let contexts = factors(shards, 3 * n, d_context, n, |shard| &shard.pass.steps.contexts);
         match weights.context {
             PackedContextInput::Gates(_) => gradients.with_slice_mut(&word_cell_param("weight_ih"), |out| {
-                weight_gradient(out, e + n, &embedded, WriteMode::Overwrite);
-                weight_gradient(&mut out[e..], e + n, &contexts, WriteMode::Overwrite);
+                weight_gradient(out, e + n, &embedded, precision, WriteMode::Overwrite);
+                weight_gradient(&mut out[e..], e + n, &contexts, precision, WriteMode::Overwrite);
             })?,
             PackedContextInput::Cell(_) => {
                 let mut write = |name: &str, width, factors: &[_]| {
-                    gradients.with_slice_mut(name, |out| weight_gradient(out, width, factors, WriteMode::Overwrite))
+                    gradients.with_slice_mut(name, |out| {
+                        weight_gradient(out, width, factors, precision, WriteMode::Overwrite)
+                    })
                 };
                 write(&word_cell_param("weight_ih"), e, &embedded)?;
                 write(&context_cell_param("weight_ih"), n, &contexts)?;
                 state_gradients(
                     shards,
-                    n,
+                    weights,
                     Self::context_cell,
                     |shard| shard.pass.steps.queries(),
                     context_cell_param,
@@ -201,7 +204,7 @@ impl<'w> DecoderBackward<'w> {
         }
         state_gradients(
             shards,
-            n,
+            weights,
             |shard| &shard.pass.steps.word,
             |shard| shard.pass.steps.states(),
             word_cell_param,
@@ -222,17 +225,20 @@ impl<'w> DecoderBackward<'w> {
     }
 }
 
-/// Writes the gradients of a cell of state size n except W_ih; `before` returns the states before its steps.
+/// Writes the gradients of a cell except W_ih; `before` returns the states before its steps.
 fn state_gradients<'p, 'w: 'p>(
     shards: &'p [DecoderBackward<'w>],
-    n: usize,
+    weights: &PackedModel,
     cell: impl Fn(&'p DecoderBackward<'w>) -> &'p CellTape<'w>,
     before: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
     name: fn(&str) -> String,
     gradients: &mut Gradients,
 ) -> Result<()> {
+    let n = weights.architecture.hidden_size;
     let states = factors(shards, 3 * n, |shard| &cell(shard).state_gates, n, before);
-    gradients.with_slice_mut(&name("weight_hh"), |out| weight_gradient(out, n, &states, WriteMode::Overwrite))?;
+    gradients.with_slice_mut(&name("weight_hh"), |out| {
+        weight_gradient(out, n, &states, weights.precision, WriteMode::Overwrite)
+    })?;
     gradients
         .with_slice_mut(&name("bias_hh"), |out| bias_gradient(out, &all(shards, |shard| &cell(shard).state_gates)))?;
     gradients.with_slice_mut(&name("bias_ih"), |out| bias_gradient(out, &all(shards, |shard| &cell(shard).gates)))

@@ -10,7 +10,7 @@ use super::weights::{CellWeights, PackedModel};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::{gather_backward, gather_forward};
 use crate::kernels::cpu::gru::{GruStep, gru_backward, gru_forward};
-use crate::kernels::matrix::{MatrixView, WriteMode, bias_gradient, weight_gradient};
+use crate::kernels::matrix::{MatrixView, Precision, WriteMode, bias_gradient, weight_gradient};
 use crate::model::architecture::encoder_cell_param;
 use crate::model::{Dropout, DropoutMask, DropoutSite};
 use crate::parameters::Gradients;
@@ -202,7 +202,8 @@ impl EncoderBackward {
                     .iter()
                     .map(|pass| (&pass.layers[layer].input, &pass.layers[layer].directions[direction]))
                     .collect();
-                cell_gradients(&passes, |name| encoder_cell_param(name, layer, direction), gradients)?;
+                let name = |name: &str| encoder_cell_param(name, layer, direction);
+                cell_gradients(&passes, name, weights.precision, gradients)?;
             }
         }
         Ok(())
@@ -214,6 +215,7 @@ impl EncoderBackward {
 fn cell_gradients(
     passes: &[(&Buffer, &DirectionBackward)],
     name: impl Fn(&str) -> String,
+    precision: Precision,
     gradients: &mut Gradients,
 ) -> Result<()> {
     let inputs: Vec<_> = passes
@@ -224,7 +226,7 @@ fn cell_gradients(
         })
         .collect();
     gradients.with_slice_mut(&name("weight_ih"), |out| {
-        weight_gradient(out, inputs[0].1.column_count(), &inputs, WriteMode::Overwrite)
+        weight_gradient(out, inputs[0].1.column_count(), &inputs, precision, WriteMode::Overwrite)
     })?;
     let states: Vec<_> = passes
         .iter()
@@ -233,7 +235,7 @@ fn cell_gradients(
         })
         .collect();
     gradients.with_slice_mut(&name("weight_hh"), |out| {
-        weight_gradient(out, states[0].1.column_count(), &states, WriteMode::Overwrite)
+        weight_gradient(out, states[0].1.column_count(), &states, precision, WriteMode::Overwrite)
     })?;
     let all =
         |of: fn(&DirectionBackward) -> &[f32]| -> Vec<&[f32]> { passes.iter().map(|(_, pass)| of(pass)).collect() };

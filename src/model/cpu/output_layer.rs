@@ -122,7 +122,9 @@ impl OutputPass {
                 BlockPass { d_alphas, ..BlockPass::backward(rows, logits, weights, dropout, block, loss) }
             }));
             let factors = [(MatrixView::new(&logits, rows, vocabulary), MatrixView::new(&dropped, rows, e))];
-            gradients.with_slice_mut(sizes.output_weight(), |out| weight_gradient(out, e, &factors, mode))?;
+            gradients.with_slice_mut(sizes.output_weight(), |out| {
+                weight_gradient(out, e, &factors, weights.precision, mode)
+            })?;
         }
         let mut loss = BatchLoss::default();
         passes.iter().for_each(|pass| loss += pass.loss);
@@ -149,8 +151,9 @@ impl OutputPass {
             .chain(of_units)
             .map(|(d_sum, input)| (MatrixView::rows_of(d_sum, e), MatrixView::rows_of(input, width)))
             .collect();
-        gradients
-            .with_slice_mut("readout.weight", |out| weight_gradient(out, width, &factors, WriteMode::Overwrite))?;
+        gradients.with_slice_mut("readout.weight", |out| {
+            weight_gradient(out, width, &factors, weights.precision, WriteMode::Overwrite)
+        })?;
         gradients.with_slice_mut("readout.bias", |out| bias_gradient(out, &d_sums))?;
         gradients.with_slice_mut("output.bias", |out| bias_gradient(out, &all(|block| &block.d_bias)))?;
         if sizes.tied_output { Ok(()) } else { gradients.zero("target_embedding.weight") }

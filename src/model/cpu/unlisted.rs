@@ -11,7 +11,7 @@
 //! μ and β are the means of w_k and b_k, Σ, γ and ν the covariances of both and the variance of b_k.
 
 use crate::kernels::buffer_pool::Buffer;
-use crate::kernels::matrix::{MatrixView, PackedWeight, WriteMode, multiply};
+use crate::kernels::matrix::{MatrixView, PackedWeight, Precision, WriteMode, multiply};
 use crate::kernels::simd::{add_scaled, dot};
 use crate::model::shortlist::unlisted_sample;
 
@@ -48,7 +48,7 @@ impl UnlistedOutput {
         // On this thread alone: while it waited for others, it could begin a task that needs this result.
         multiply(&mut covariance, e, rows.t(), rows, WriteMode::Overwrite);
         covariance.iter_mut().for_each(|value| *value *= share / 2.0);
-        let half_covariance = PackedWeight::new(MatrixView::rows_of(&covariance, e), false);
+        let half_covariance = PackedWeight::new(MatrixView::rows_of(&covariance, e), Precision::F32, false);
         Self { half_covariance, linear, constant: mean_bias + variance / 2.0 }
     }
 

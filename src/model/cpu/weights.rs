@@ -9,7 +9,7 @@ use super::unlisted::UnlistedOutput;
 use crate::attention::cpu as attention;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::gather_forward;
-use crate::kernels::matrix::{MatrixView, PackedWeight, WriteMode};
+use crate::kernels::matrix::{MatrixView, PackedWeight, Precision, WriteMode};
 use crate::model::architecture::{context_cell_param, encoder_cell_param, word_cell_param};
 use crate::model::view::ModelView;
 use crate::model::{Architecture, DecoderKind, FREQUENT_UNITS, UnitLexicon};
@@ -57,6 +57,8 @@ pub struct PackedModel<'a> {
     pub architecture: &'a Architecture,
     /// Lexicon that biases the output, if any.
     pub lexicon: Option<&'a UnitLexicon>,
+    /// Precision of products
+    pub precision: Precision,
     parameters: ParameterViews<'a>,
     /// Both directions of each encoder layer.
     pub encoder: Vec<[CellWeights<'a>; 2]>,
@@ -99,8 +101,8 @@ pub fn with_all_packed<R>(
     let parameters: Vec<&Parameters> = models.iter().map(|model| model.parameters).collect();
     Parameters::with_views(&parameters, |slices| {
         let mut weights = Vec::with_capacity(models.len());
-        for (&ModelView { architecture, lexicon, .. }, slices) in models.iter().zip(slices) {
-            weights.push(PackedModel { lexicon, ..PackedModel::new(architecture, slices.clone(), mode) });
+        for (&model, slices) in models.iter().zip(slices) {
+            weights.push(PackedModel::new(model, slices.clone(), mode));
         }
         work(&weights)
     })
@@ -112,50 +114,55 @@ impl<'a> CellWeights<'a> {
         parameters: &ParameterViews<'a>,
         name: impl Fn(&str) -> String,
         columns: impl FnOnce(MatrixView<'a>) -> MatrixView<'a>,
-        derivatives: bool,
+        pack: impl Fn(MatrixView) -> PackedWeight + Sync,
     ) -> Self {
         let [input, state] = ["weight_ih", "weight_hh"].map(|part| parameters.matrix(&name(part)));
-        let [input, state] = PackedWeight::pack_all([columns(input), state], derivatives);
+        let input = columns(input);
+        let (input, state) = rayon::join(|| pack(input), || pack(state));
         let [bias_ih, bias_hh] = ["bias_ih", "bias_hh"].map(|part| parameters.get(&name(part)));
         Self { input, state, bias_ih, bias_hh }
     }
 }
 
 impl<'a> PackedModel<'a> {
-    fn new(architecture: &'a Architecture, parameters: ParameterViews<'a>, mode: PackingMode) -> Self {
+    fn new(model: ModelView<'a>, parameters: ParameterViews<'a>, mode: PackingMode) -> Self {
+        let ModelView { architecture, lexicon, precision, .. } = model;
         let (e, n) = (architecture.embedding_size, architecture.hidden_size);
         let derivatives = mode == PackingMode::Training;
-        let [initial, readout] = PackedWeight::pack_all(
-            ["decoder.initial.weight", "readout.weight"].map(|name| parameters.matrix(name)),
-            derivatives,
+        let pack = |weight: MatrixView| PackedWeight::new(weight, precision, derivatives);
+        let (initial, readout) = rayon::join(
+            || pack(parameters.matrix("decoder.initial.weight")),
+            || pack(parameters.matrix("readout.weight")),
         );
         let output = OnceLock::new();
         if derivatives {
-            output.get_or_init(|| PackedWeight::new(parameters.matrix(architecture.output_weight()), true));
+            output.get_or_init(|| pack(parameters.matrix(architecture.output_weight())));
         }
         let encoder_cell = |layer: usize, direction: usize| {
             let name = |name: &str| encoder_cell_param(name, layer, direction);
-            CellWeights::new(&parameters, name, |input| input, derivatives)
+            CellWeights::new(&parameters, name, |input| input, pack)
         };
         let encoder = (0..architecture.layers).map(|layer| [0, 1].map(|direction| encoder_cell(layer, direction)));
         let encoder = encoder.collect();
         // The embedding's columns come first; they are all columns if the context has a cell of its own.
-        let word_cell = CellWeights::new(&parameters, word_cell_param, |input| input.columns(0, e), derivatives);
+        let word_cell = CellWeights::new(&parameters, word_cell_param, |input| input.columns(0, e), pack);
         let context = match architecture.decoder {
             DecoderKind::Bahdanau => {
                 let input = parameters.matrix(&word_cell_param("weight_ih"));
-                PackedContextInput::Gates(PackedWeight::new(input.columns(e, n), derivatives))
+                PackedContextInput::Gates(pack(input.columns(e, n)))
             }
             DecoderKind::Conditional => {
-                PackedContextInput::Cell(CellWeights::new(&parameters, context_cell_param, |input| input, derivatives))
+                PackedContextInput::Cell(CellWeights::new(&parameters, context_cell_param, |input| input, pack))
             }
         };
-        let dimensions = architecture.dimensions();
+        let (settings, dimensions) = (&architecture.attention, architecture.dimensions());
+        let attention = attention::PackedAttention::new(settings, dimensions, &parameters, precision, derivatives);
         let mut weights = Self {
             architecture,
-            lexicon: None,
+            lexicon,
+            precision,
             encoder,
-            attention: attention::PackedAttention::new(&architecture.attention, dimensions, &parameters, derivatives),
+            attention,
             initial,
             word_cell,
             context,
@@ -187,8 +194,7 @@ impl<'a> PackedModel<'a> {
 
     /// E_out
     pub fn output(&self) -> &PackedWeight {
-        let matrix = || self.parameters.matrix(self.architecture.output_weight());
-        self.output.get_or_init(|| PackedWeight::new(matrix(), false))
+        self.output.get_or_init(|| self.pack(self.parameters.matrix(self.architecture.output_weight())))
     }
 
     /// Packs the rows of E_out for some units.
@@ -196,14 +202,19 @@ impl<'a> PackedModel<'a> {
         let e = self.architecture.embedding_size;
         let mut rows = Buffer::scratch(units.len() * e);
         gather_forward(&mut rows, self.get(self.architecture.output_weight()), units, e);
-        PackedWeight::new(MatrixView::rows_of(&rows, e), false)
+        self.pack(MatrixView::rows_of(&rows, e))
+    }
+
+    /// Packs a matrix for forward passes.
+    fn pack(&self, weight: MatrixView) -> PackedWeight {
+        PackedWeight::new(weight, self.precision, false)
     }
 
     /// First [`FREQUENT_UNITS`] rows of E_out
     pub fn frequent_output(&self) -> &PackedWeight {
         let e = self.architecture.embedding_size;
         let rows = || &self.get(self.architecture.output_weight())[..FREQUENT_UNITS as usize * e];
-        self.frequent_output.get_or_init(|| PackedWeight::new(MatrixView::rows_of(rows(), e), false))
+        self.frequent_output.get_or_init(|| self.pack(MatrixView::rows_of(rows(), e)))
     }
 
     /// Logits of the units that a shortlist leaves out, together.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use self::resolve::ResolvedConfig;
 use crate::attention::ScoreName;
 use crate::error::usage;
+use crate::kernels::matrix::{Precision, bf16_instructions};
 use crate::model::{DecoderKind, InitialState};
 use crate::text::{NormalForm, Units};
 use crate::training::{Metric, Schedule};
@@ -48,6 +49,29 @@ pub enum HardAttention {
     Sampled,
     /// Marginalized exactly.
     Exact,
+}
+
+/// Precision of the products in training.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum PrecisionOption {
+    /// bf16 on a CPU that has instructions for it, else f32.
+    #[default]
+    Auto,
+    /// Single precision.
+    F32,
+    /// Factors rounded to 8 bits, with f32 sums; slower than f32 on a CPU without bf16 instructions.
+    Bf16,
+}
+
+impl From<Precision> for PrecisionOption {
+    fn from(precision: Precision) -> Self {
+        match precision {
+            Precision::F32 => Self::F32,
+            Precision::Bf16 => Self::Bf16,
+        }
+    }
 }
 
 /// Settings of a training. Every field is optional: [`Self::resolve`] chooses unset ones from the data.
@@ -273,6 +297,11 @@ pub struct TrainConfig {
     #[cfg_attr(feature = "cli", arg(long, value_name = "R", help_heading = "Training"))]
     pub max_gradient_norm: Option<f64>,
 
+    /// Precision of matrix products on the CPU. Parameters, sums and all other arithmetic are f32 [default: auto].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Training"))]
+    pub precision: Option<PrecisionOption>,
+
     /// Maximum number of epochs [default: chosen from the data].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Training"))]
@@ -353,6 +382,19 @@ impl TrainConfig {
         "no-tied-embeddings",
         "initial-state",
     ];
+
+    /// Returns the precision of products on a CPU or GPU.
+    ///
+    /// # Errors
+    /// bf16 is required on a GPU.
+    pub fn precision_on(&self, is_cpu: bool) -> Result<Precision> {
+        match self.precision.unwrap_or_default() {
+            PrecisionOption::Bf16 if !is_cpu => usage("--precision bf16 needs the CPU: a GPU computes in f32"),
+            PrecisionOption::Bf16 => Ok(Precision::Bf16),
+            PrecisionOption::Auto if is_cpu && bf16_instructions().is_some() => Ok(Precision::Bf16),
+            PrecisionOption::Auto | PrecisionOption::F32 => Ok(Precision::F32),
+        }
+    }
 
     /// Sets the default weight of guided alignment for links of the user.
     ///

@@ -8,6 +8,7 @@ use super::auto::AutoConfig;
 use super::{GUIDED_ALIGNMENT, HardAttention, Preset, TrainConfig, explain};
 use crate::attention::{AttentionConfig, SelectionMode};
 use crate::error::{UsageError, usage};
+use crate::kernels::matrix::Precision;
 use crate::model::{Architecture, DropoutRates, InitialState};
 use crate::text::{BatchSize, CorpusStats, NormalForm, Normalization, Pair, ProtectedTokens, TextSettings, Units};
 use crate::training::{Metric, Retention, Schedule, TrainingSettings};
@@ -37,6 +38,7 @@ pub struct ResolvedConfig {
     stats: CorpusStats,
     text: TextSettings,
     auto: AutoConfig,
+    precision: Precision,
 }
 
 impl TrainConfig {
@@ -88,7 +90,12 @@ impl TrainConfig {
     ///
     /// # Errors
     /// A [`UsageError`] names the option that is out of range or does not suit the data.
-    pub fn resolve(&self, stats: &CorpusStats, base: Option<&Architecture>) -> Result<ResolvedConfig> {
+    pub fn resolve(
+        &self,
+        stats: &CorpusStats,
+        base: Option<&Architecture>,
+        precision: Precision,
+    ) -> Result<ResolvedConfig> {
         self.validate()?;
         let text = self.text(stats)?;
         let mut auto = AutoConfig::new(self.preset.unwrap_or(Preset::Auto), stats);
@@ -107,7 +114,8 @@ impl TrainConfig {
         if self.hallucination.is_some_and(|share| share > 0.0) && !text.are_both_characters() {
             return usage("--hallucination needs units of characters on both sides");
         }
-        let resolved = ResolvedConfig { given: self.clone(), base: base.cloned(), stats: stats.clone(), text, auto };
+        let resolved =
+            ResolvedConfig { given: self.clone(), base: base.cloned(), stats: stats.clone(), text, auto, precision };
         let architecture = resolved.architecture([0, 0]);
         let fits = architecture.attention.check(architecture.dimensions());
         fits.map_err(|reason| anyhow!(UsageError(format!("--{reason}"))))?;
@@ -252,6 +260,7 @@ impl ResolvedConfig {
             concat_pairs: above_zero(concat_pairs),
             hallucination: above_zero(hallucination),
             max_gradient_norm: given.max_gradient_norm.unwrap_or(1.0),
+            precision: self.precision,
             max_epochs: given.max_epochs.unwrap_or(auto.epochs),
             max_minutes: given.max_minutes,
             validate_every: given.validate_every,
@@ -300,6 +309,7 @@ impl ResolvedConfig {
             schedule: Some(training.schedule),
             decay: Some(training.decay),
             max_gradient_norm: Some(training.max_gradient_norm),
+            precision: Some(training.precision.into()),
             max_epochs: Some(training.max_epochs),
             max_minutes: training.max_minutes,
             save_every: Some(self.given.save_every()),

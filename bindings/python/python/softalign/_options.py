@@ -136,6 +136,9 @@ class TrainOptions(TypedDict, total=False):
     max_gradient_norm: float
     """Maximum global norm of the gradients; larger ones are clipped [default: 1]"""
 
+    precision: Literal["auto", "f32", "bf16"]
+    """Precision of matrix products on the CPU. Parameters, sums and all other arithmetic are f32 [default: auto]"""
+
     max_epochs: int
     """Maximum number of epochs [default: chosen from the data]"""
 
