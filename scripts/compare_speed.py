@@ -8,7 +8,8 @@ sentence per line (docs/results/speed.md used Multi30k), and the programs to com
 
   --torch PYTHON SCRIPT   an interpreter with torch and tokenizers, and a script with the arguments SOURCE_IDS TARGET_IDS
                           VOCABULARY_SIZE --steps N --batch N that prints a JSON line with tokens_per_s and peak_mib; on a
-                          GPU it is also given --device cuda
+                          GPU it is also given --device cuda, and on a processor with bf16 instructions --precision f32,
+                          medium and autocast in turn
   --joey PYTHON CONFIG    an interpreter with joeynmt and sacrebleu, and a configuration of the same sizes with a model
                           trained for a few epochs; training speed is measured for --joey-steps steps of another training,
                           and the trained model translates
@@ -72,6 +73,11 @@ class Softalign:
         source, target, valid_source, valid_target = self.data
         return [self.binary, "train", "--source", source, "--target", target, "--valid-source", valid_source,
                 "--valid-target", valid_target, "--out", out, *SIZES, *options]
+
+    def precisions(self):
+        """Returns the precisions in which this processor trains fast."""
+        version = run([self.binary, "--version"])[0]
+        return ["f32"] if "bf16 products emulated" in version else ["f32", "bf16"]
 
     def train(self, name, *options, batch=BATCH):
         """Returns target units per second and peak memory."""
@@ -205,22 +211,34 @@ def on_gpu(ours, torch_arguments, rounds):
 
 def compare_training(ours, torch, joey, joey_steps, rounds):
     """Prints the training speed and peak memory of all programs."""
-    rates, one_thread, memory, torch_rates, torch_memory, joey_rates = [], [], [], [], [], []
+    precisions = ours.precisions()
+    settings = [["--precision", name] for name in ("f32", "medium", "autocast")] if len(precisions) > 1 else [[]]
+    rates, one_thread, memory = ({precision: [] for precision in precisions} for _ in range(3))
+    torch_rates, torch_memory, joey_rates = [[] for _ in settings], [], []
     for number in range(rounds):
-        rate, peak = ours.train(f"two-{number}", "--max-minutes", "1")
-        rates.append(rate), memory.append(peak)
-        if torch:
-            rate, peak = torch.train()
-            torch_rates.append(rate), torch_memory.append(peak)
-        one_thread.append(ours.train(f"one-{number}", "--max-minutes", "1.5", "--threads", "1")[0])
+        for precision in precisions:
+            options = ["--precision", precision, "--max-minutes"]
+            rate, peak = ours.train(f"two-{precision}-{number}", *options, "1")
+            rates[precision].append(rate), memory[precision].append(peak)
+            rate, _ = ours.train(f"one-{precision}-{number}", *options, "1.5", "--threads", "1")
+            one_thread[precision].append(rate)
+        for options, its_rates in zip(settings, torch_rates):
+            if torch:
+                rate, peak = torch.train(*options)
+                its_rates.append(rate), torch_memory.append(peak)
         if joey:
             joey_rates.append(joey.train(joey_steps))
         print(f"round {number + 1}: {rates} {one_thread} {torch_rates} {joey_rates}", flush=True)
     print(HEADER)
-    row("training, target units/s, 2 threads", rates, torch_rates, joey_rates)
-    row("the same, 1 thread", one_thread)
-    print(f"| speedup over 1 thread | {ratio(rates, one_thread)} | | |")
-    row("peak memory, MiB", memory, torch_memory)
+    for precision in precisions:
+        others = torch_rates[0] if precision == "f32" or not torch else max(torch_rates, key=median)
+        row(f"training in {precision}, target units/s, 2 threads", rates[precision], others, joey_rates)
+        row("the same, 1 thread", one_thread[precision])
+        print(f"| speedup over 1 thread | {ratio(rates[precision], one_thread[precision])} | | |")
+        row("peak memory, MiB", memory[precision], torch_memory)
+    for options, its_rates in zip(settings[1:], torch_rates[1:]):
+        if torch:
+            print(f"| training, {' '.join(options)} | | {spread(its_rates)} | |")
 
 
 def compare_translation(ours, joey, text, rounds):

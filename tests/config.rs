@@ -8,6 +8,7 @@ use clap::CommandFactory;
 use common::{PAIRS, QUICK, TestDir, json, model_path, outcome, tsv};
 use serde_json::{Value, json};
 use softalign::cli::Cli;
+use softalign::kernels::matrix::bf16_instructions;
 
 /// Options of `train` that do not affect the model, or that other options express.
 const NOT_SHOWN: [&str; 6] = ["resume", "show-config", "config", "preset", "out", "verbose"];
@@ -104,6 +105,31 @@ fn show_config_prints_every_resolved_setting() {
     let names: BTreeSet<&str> = shown.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(names, expected);
     dir.run(&["train", "--resume", "--show-config"]).refused_with(2, &["--show-config cannot change with --resume"]);
+}
+
+/// The default depends on the processor.
+#[test]
+fn precision_is_recorded_and_kept_by_resume() {
+    let dir = TestDir::with_pairs();
+    let precision = |out: &str| read_config(&dir, out).0["training"]["precision"].clone();
+    let model = |out: &str| dir.read(&format!("{out}/model.safetensors"));
+    for (out, options) in [
+        ("f32", &["--max-epochs=1", "--precision=f32"][..]),
+        ("bf16", &["--max-epochs=1", "--precision=bf16"]),
+        ("auto", &["--max-epochs=1", "--precision=auto"]),
+        ("default", &["--max-epochs=1"]),
+        ("longer", &["--max-epochs=2", "--precision=bf16"]),
+    ] {
+        dir.train(out, &[&["--schedule=plateau"], options].concat()).worked();
+    }
+    assert_eq!((precision("f32"), precision("bf16")), (json!("f32"), json!("bf16")));
+    let expected = if bf16_instructions().is_some() { "bf16" } else { "f32" };
+    for out in ["auto", "default"] {
+        assert_eq!((precision(out), model(out)), (json!(expected), model(expected)));
+    }
+    assert!(model("f32") != model("bf16"), "nothing was rounded");
+    dir.run(&["train", "--resume", "--out", "bf16", "--max-epochs", "2"]).worked();
+    assert_eq!((precision("bf16"), model("bf16")), (json!("bf16"), model("longer")));
 }
 
 #[test]
