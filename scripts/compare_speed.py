@@ -75,9 +75,8 @@ class Softalign:
                 "--valid-target", valid_target, "--out", out, *SIZES, *options]
 
     def precisions(self):
-        """Returns the precisions in which this processor trains fast."""
-        version = run([self.binary, "--version"])[0]
-        return ["f32"] if "bf16 products emulated" in version else ["f32", "bf16"]
+        """Returns the precisions for which this processor has instructions."""
+        return ["f32"] if "bf16 products emulated" in run([self.binary, "--version"])[0] else ["f32", "bf16"]
 
     def train(self, name, *options, batch=BATCH):
         """Returns target units per second and peak memory."""

@@ -8,7 +8,7 @@ use clap::CommandFactory;
 use common::{PAIRS, QUICK, TestDir, json, model_path, outcome, tsv};
 use serde_json::{Value, json};
 use softalign::cli::Cli;
-use softalign::kernels::matrix::bf16_instructions;
+use softalign::kernels::matrix::is_bf16_faster;
 
 /// Options of `train` that do not affect the model, or that other options express.
 const NOT_SHOWN: [&str; 6] = ["resume", "show-config", "config", "preset", "out", "verbose"];
@@ -123,7 +123,7 @@ fn precision_is_recorded_and_kept_by_resume() {
         dir.train(out, &[&["--schedule=plateau"], options].concat()).worked();
     }
     assert_eq!((precision("f32"), precision("bf16")), (json!("f32"), json!("bf16")));
-    let expected = if bf16_instructions().is_some() { "bf16" } else { "f32" };
+    let expected = if is_bf16_faster() { "bf16" } else { "f32" };
     for out in ["auto", "default"] {
         assert_eq!((precision(out), model(out)), (json!(expected), model(expected)));
     }

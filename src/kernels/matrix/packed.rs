@@ -3,13 +3,13 @@
 use super::bf16::Bf16Factor;
 use super::{MatrixView, Precision};
 use crate::kernels::buffer_pool::Buffer;
-use crate::kernels::simd::{copy_flush_denormals, flush_denormal};
+use crate::kernels::simd::{copy_flush_denormals, vectorized};
 
 /// Columns of a panel: three AVX-512 vectors, or six of AVX2.
 pub(super) const WIDTH: usize = 48;
 
-/// Rows per block when packing a column-major matrix: several cache lines of each column, few enough for the L1 cache.
-const TRANSPOSE_ROWS: usize = 64;
+/// Rows and columns of a block that is transposed.
+const TILE: usize = 16;
 
 /// Right factor of products, in the precision of the factors.
 #[derive(Debug)]
@@ -107,16 +107,26 @@ fn pack_rows(panels: &mut [f32], matrix: MatrixView) {
     }
 }
 
+/// Packs a column-major panel, whose columns are gathered in the L1 cache before their rows are written.
 fn pack_transposed(panel: &mut [[f32; WIDTH]], part: MatrixView) {
-    for (block, rows) in panel.chunks_mut(TRANSPOSE_ROWS).enumerate() {
-        for row in rows.iter_mut() {
-            row[part.columns..].fill(0.0);
-        }
-        for column in 0..part.columns {
-            let start = column * part.column_stride + block * TRANSPOSE_ROWS * part.row_stride;
-            for (row, value) in rows.iter_mut().zip(part.data[start..].iter().step_by(part.row_stride)) {
-                row[column] = flush_denormal(*value);
+    vectorized(
+        #[inline(always)]
+        || {
+            for first in (0..WIDTH).step_by(TILE) {
+                let count = part.columns.saturating_sub(first).min(TILE);
+                for (block, rows) in panel.chunks_mut(TILE).enumerate() {
+                    let mut columns = [[0.0; TILE]; TILE];
+                    for (index, column) in columns[..count].iter_mut().enumerate() {
+                        let start = (first + index) * part.column_stride + block * TILE;
+                        copy_flush_denormals(column, &part.data[start..][..rows.len()]);
+                    }
+                    for (index, row) in rows.iter_mut().enumerate() {
+                        for (value, column) in row[first..][..TILE].iter_mut().zip(&columns) {
+                            *value = column[index];
+                        }
+                    }
+                }
             }
-        }
-    }
+        },
+    );
 }

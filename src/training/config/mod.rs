@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use self::resolve::ResolvedConfig;
 use crate::attention::ScoreName;
 use crate::error::usage;
-use crate::kernels::matrix::{Precision, bf16_instructions};
+use crate::kernels::matrix::{Precision, is_bf16_faster};
 use crate::model::{DecoderKind, InitialState};
 use crate::text::{NormalForm, Units};
 use crate::training::{Metric, Schedule};
@@ -56,7 +56,7 @@ pub enum HardAttention {
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum PrecisionOption {
-    /// bf16 on a CPU that has instructions for it, else f32.
+    /// bf16 on a CPU with AMX, else f32.
     #[default]
     Auto,
     /// Single precision.
@@ -391,7 +391,7 @@ impl TrainConfig {
         match self.precision.unwrap_or_default() {
             PrecisionOption::Bf16 if !is_cpu => usage("--precision bf16 needs the CPU: a GPU computes in f32"),
             PrecisionOption::Bf16 => Ok(Precision::Bf16),
-            PrecisionOption::Auto if is_cpu && bf16_instructions().is_some() => Ok(Precision::Bf16),
+            PrecisionOption::Auto if is_cpu && is_bf16_faster() => Ok(Precision::Bf16),
             PrecisionOption::Auto | PrecisionOption::F32 => Ok(Precision::F32),
         }
     }
