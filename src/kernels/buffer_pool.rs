@@ -7,12 +7,12 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Element type of buffers, with a pool of its own.
-pub trait Pooled: Copy + Default + 'static {
+pub trait PoolElement: Copy + Default + 'static {
     /// Free blocks of this type.
     fn pool() -> &'static Mutex<BufferPool<Self>>;
 }
 
-impl Pooled for f32 {
+impl PoolElement for f32 {
     fn pool() -> &'static Mutex<BufferPool<Self>> {
         static POOL: Mutex<BufferPool<f32>> = Mutex::new(BufferPool::empty());
         &POOL
@@ -71,16 +71,16 @@ impl<T> BufferPool<T> {
 
 /// Elements in a block that returns to its pool on drop.
 #[derive(Debug, Default)]
-pub struct PooledBuffer<T: Pooled>(Vec<T>);
+pub struct PooledBuffer<T: PoolElement>(Vec<T>);
 
 /// Numbers in a block that returns to the pool on drop.
 pub type Buffer = PooledBuffer<f32>;
 
-fn lock<T: Pooled>() -> MutexGuard<'static, BufferPool<T>> {
+fn lock<T: PoolElement>() -> MutexGuard<'static, BufferPool<T>> {
     T::pool().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<T: Pooled> PooledBuffer<T> {
+impl<T: PoolElement> PooledBuffer<T> {
     /// `length` elements of unspecified value, to be overwritten before they are read.
     pub fn scratch(length: usize) -> Self {
         let mut values = lock::<T>().take(length);
@@ -112,7 +112,7 @@ impl Buffer {
     }
 }
 
-impl<T: Pooled> Drop for PooledBuffer<T> {
+impl<T: PoolElement> Drop for PooledBuffer<T> {
     fn drop(&mut self) {
         if self.0.capacity() > 0 {
             lock::<T>().put(std::mem::take(&mut self.0));
@@ -120,7 +120,7 @@ impl<T: Pooled> Drop for PooledBuffer<T> {
     }
 }
 
-impl<T: Pooled> Deref for PooledBuffer<T> {
+impl<T: PoolElement> Deref for PooledBuffer<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -128,7 +128,7 @@ impl<T: Pooled> Deref for PooledBuffer<T> {
     }
 }
 
-impl<T: Pooled> DerefMut for PooledBuffer<T> {
+impl<T: PoolElement> DerefMut for PooledBuffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         &mut self.0
     }

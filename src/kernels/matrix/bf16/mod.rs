@@ -20,7 +20,7 @@ pub use tiles::Bf16Factor;
 
 use std::sync::Mutex;
 
-use crate::kernels::buffer_pool::{BufferPool, Pooled};
+use crate::kernels::buffer_pool::{BufferPool, PoolElement};
 use crate::kernels::simd::flush_denormal;
 
 /// Lines of a tile.
@@ -40,7 +40,7 @@ pub struct Tile([[u32; 16]; 16]);
 #[repr(C, align(64))]
 struct Sums([[f32; 2 * LINES]; 2 * LINES]);
 
-impl Pooled for Tile {
+impl PoolElement for Tile {
     fn pool() -> &'static Mutex<BufferPool<Self>> {
         static POOL: Mutex<BufferPool<Tile>> = Mutex::new(BufferPool::empty());
         &POOL
