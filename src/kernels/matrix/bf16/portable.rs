@@ -8,31 +8,30 @@ use crate::kernels::simd::dispatch;
 /// Rows of a register tile; its columns are one vector.
 const ROWS: usize = 4;
 
-struct Accumulate<'a> {
+/// Arguments of [`multiply`].
+struct TileProduct<'a> {
     left: [&'a [Tile]; 2],
     right: [&'a [Tile]; 2],
     sums: &'a mut Sums,
 }
 
-/// Writes the sums over all tiles of terms of two tiles of rows and two tiles of columns, either of which may be empty.
+/// As [`TileKernel::multiply`](super::product::TileKernel::multiply).
 pub(super) fn multiply(left: [&[Tile]; 2], right: [&[Tile]; 2], sums: &mut Sums) {
-    dispatch(Accumulate { left, right, sums });
+    dispatch(TileProduct { left, right, sums });
 }
 
-impl WithSimd for Accumulate<'_> {
+impl WithSimd for TileProduct<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { left, right, sums } = self;
         for (left, sums) in left.into_iter().zip(sums.0.as_chunks_mut::<LINES>().0) {
-            for (row, sums) in
-                (0..if left.is_empty() { 0 } else { LINES }).step_by(ROWS).zip(sums.as_chunks_mut::<ROWS>().0)
-            {
+            for (rows, sums) in sums.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
                 for (column, right) in right.into_iter().enumerate() {
-                    for first in (0..if right.is_empty() { 0 } else { LINES }).step_by(S::F32_LANES) {
-                        let product = product(simd, left, row, right, first);
-                        for (sums, product) in sums.iter_mut().zip(product) {
+                    for first in (0..LINES).step_by(S::F32_LANES) {
+                        let products = product(simd, left, rows * ROWS, right, first);
+                        for (sums, product) in sums.iter_mut().zip(products) {
                             S::as_mut_simd_f32s(&mut sums[column * LINES + first..][..S::F32_LANES]).0[0] = product;
                         }
                     }
