@@ -57,9 +57,9 @@ pub enum HardAttention {
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum PrecisionOption {
     /// bf16 on a CPU with AMX, else f32.
-    #[default]
     Auto,
     /// Single precision.
+    #[default]
     F32,
     /// Factors rounded to 8 bits, with f32 sums; slower than f32 on a CPU without bf16 instructions.
     Bf16,
@@ -297,7 +297,7 @@ pub struct TrainConfig {
     #[cfg_attr(feature = "cli", arg(long, value_name = "R", help_heading = "Training"))]
     pub max_gradient_norm: Option<f64>,
 
-    /// Precision of matrix products on the CPU. Parameters, sums and all other arithmetic are f32 [default: auto].
+    /// Precision of matrix products on the CPU. Parameters, sums and all other arithmetic are f32 [default: f32].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Training"))]
     pub precision: Option<PrecisionOption>,
