@@ -12,7 +12,8 @@ use crate::kernels::simd::allows_avx512;
 /// Bytes of a row of a tile register.
 const ROW: usize = 64;
 
-/// Use of the tile registers by this thread, until it is dropped.
+/// Use of the tile registers by this thread, until it is dropped. Only one exists per thread at a time, since dropping it releases
+/// all registers.
 pub struct TileRegisters(PhantomData<*const ()>);
 
 /// Operand of `ldtilecfg`: palette 1, and for each of eight registers 16 rows of 64 bytes.

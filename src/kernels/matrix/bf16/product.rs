@@ -145,39 +145,42 @@ mod tests {
         (0..count).map(|_| rng.uniform() as f32 - 0.5).collect()
     }
 
+    fn transposed(values: &[f32], rows: usize, columns: usize) -> Vec<f32> {
+        (0..columns).flat_map(|column| (0..rows).map(move |row| values[row * columns + column])).collect()
+    }
+
+    /// Compares a product with f64 sums of rounded factors, in all modes. Rows have three numbers more than columns.
+    fn check(kernel: &TileKernel, left: MatrixView, right: &Bf16Factor, [a, b, bias]: [&[f32]; 3]) {
+        let (m, k, n) = (left.row_count(), left.column_count(), bias.len());
+        let stride = n + 3;
+        for mode in [WriteMode::Overwrite, WriteMode::Accumulate, WriteMode::AddBias(bias)] {
+            let mut out = vec![0.25; m * stride];
+            multiply_by(kernel, &mut out, stride, left, right, mode);
+            for (i, j) in (0..m).flat_map(|i| (0..stride).map(move |j| (i, j))) {
+                let products = (0..if j < n { k } else { 0 }).map(|l| rounded(a[i * k + l]) * rounded(b[l * n + j]));
+                let before = match mode {
+                    WriteMode::Overwrite if j < n => 0.0,
+                    WriteMode::AddBias(bias) if j < n => bias[j],
+                    _ => 0.25,
+                };
+                let expected = f64::from(before) + products.sum::<f64>();
+                let error = (f64::from(out[i * stride + j]) - expected).abs();
+                assert!(error < 2e-7 * (k as f64).sqrt() + 1e-7, "{m} {k} {n} {i} {j} {mode:?}: {error}");
+            }
+        }
+    }
+
     #[test]
     fn every_kernel_adds_the_products_of_rounded_factors() {
         for (m, k, n) in [(1, 1, 1), (2, 3, 5), (16, 32, 16), (17, 33, 33), (32, 513, 48), (161, 70, 31), (3, 1100, 20)]
         {
             let (a, b, bias) = (values(m * k, 1), values(k * n, 2), values(n, 3));
-            let transposed = |values: &[f32], rows: usize, columns: usize| -> Vec<f32> {
-                (0..columns).flat_map(|column| (0..rows).map(move |row| values[row * columns + column])).collect()
-            };
             let (at, bt) = (transposed(&a, m, k), transposed(&b, k, n));
             let lefts = [MatrixView::new(&a, m, k), MatrixView::new(&at, k, m).t()];
             let rights = [MatrixView::new(&b, k, n), MatrixView::new(&bt, n, k).t()].map(Bf16Factor::right);
-            let stride = n + 3;
-            for (kernel, (left, right)) in TileKernel::ALL
-                .iter()
-                .filter_map(|kernel| kernel())
-                .flat_map(|kernel| std::iter::repeat_n(std::rc::Rc::new(kernel), 4))
-                .zip(lefts.iter().flat_map(|left| rights.iter().map(move |right| (left, right))).cycle())
-            {
-                for mode in [WriteMode::Overwrite, WriteMode::Accumulate, WriteMode::AddBias(&bias)] {
-                    let mut out = vec![0.25; m * stride];
-                    multiply_by(&kernel, &mut out, stride, *left, right, mode);
-                    for (i, j) in (0..m).flat_map(|i| (0..stride).map(move |j| (i, j))) {
-                        let products =
-                            (0..if j < n { k } else { 0 }).map(|l| rounded(a[i * k + l]) * rounded(b[l * n + j]));
-                        let before = match mode {
-                            WriteMode::Overwrite if j < n => 0.0,
-                            WriteMode::AddBias(bias) if j < n => bias[j],
-                            _ => 0.25,
-                        };
-                        let expected = f64::from(before) + products.sum::<f64>();
-                        let error = (f64::from(out[i * stride + j]) - expected).abs();
-                        assert!(error < 2e-7 * (k as f64).sqrt() + 1e-7, "{m} {k} {n} {i} {j} {mode:?}: {error}");
-                    }
+            for kernel in TileKernel::ALL.iter().filter_map(|kernel| kernel()) {
+                for (left, right) in lefts.iter().flat_map(|left| rights.iter().map(move |right| (left, right))) {
+                    check(&kernel, *left, right, [&a, &b, &bias]);
                 }
             }
         }

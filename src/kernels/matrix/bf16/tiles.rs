@@ -8,7 +8,7 @@ use crate::kernels::matrix::MatrixView;
 use crate::kernels::simd::vectorized;
 
 /// Matrix `[lines, terms]` in bf16.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Bf16Factor {
     /// `[tiles of lines, tiles of terms]`
     tiles: PooledBuffer<Tile>,
