@@ -9,7 +9,7 @@ use candle_core::Device;
 use golden::{Reference, VARIANTS, Values, difference, flat};
 use softalign::model::{BatchLoss, Dropout, DropoutRates, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
-use softalign::text::{BEGIN, Batch, Example};
+use softalign::text::{BEGIN, Batch, BatchShare, Example};
 use softalign::training::Optimizer;
 
 fn gpu() -> Device {
@@ -138,5 +138,27 @@ fn large_and_empty_batches_match_the_cpu() {
         let [(cpu_loss, cpu), (loss, gpu)] = [Device::Cpu, gpu()].map(run);
         assert!((loss.smoothed - cpu_loss.smoothed).abs() < 1e-4 * cpu_loss.smoothed, "{lengths:?}");
         assert!(largest_difference(&gpu, &cpu) < 1e-4, "{lengths:?}");
+    }
+}
+
+#[test]
+fn gradients_of_shares_are_those_of_the_cpu() {
+    let rates = DropoutRates { embeddings: 0.2, annotations: 0.3, states: 0.4, readout: 0.5 };
+    for variant in VARIANTS {
+        let reference = Reference::load(variant);
+        let count = 2;
+        for share in [0, 1].map(|index| BatchShare { index, count }) {
+            let run = |device: Device| {
+                let model = reference.model(&device);
+                let mut gradients = Gradients::zeros(model.parameters()).unwrap();
+                let dropout = Dropout::new(rates, 1, 7);
+                let loss = model.gradients_of_share(&reference.batch, share, 0.1, &dropout, &mut gradients).unwrap();
+                (loss, gradients)
+            };
+            let [(cpu_loss, cpu), (loss, gpu)] = [Device::Cpu, gpu()].map(run);
+            assert!((loss.smoothed - cpu_loss.smoothed).abs() < 1e-4 * cpu_loss.smoothed, "{variant}");
+            assert_eq!(loss.units, cpu_loss.units, "{variant}");
+            assert!(largest_difference(&gpu, &cpu) < 5e-5, "{variant}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Barrier, Mutex};
 
-use candle_core::Device;
+use candle_core::{Device, Result, Tensor};
 use softalign::communicator::Communicator;
 use softalign::model::{Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
@@ -58,8 +58,9 @@ impl Communicator for Thread<'_> {
         self.group.size
     }
 
-    fn all_reduce(&self, values: &mut [f32]) {
-        self.group.values.lock().unwrap()[self.rank] = values.to_vec();
+    fn all_reduce(&self, tensor: &Tensor) -> Result<()> {
+        let mut values = tensor.to_vec1::<f32>()?;
+        self.group.values.lock().unwrap()[self.rank].clone_from(&values);
         self.group.barrier.wait();
         values.fill(0.0);
         for others in &*self.group.values.lock().unwrap() {
@@ -67,15 +68,17 @@ impl Communicator for Thread<'_> {
             values.iter_mut().zip(others).for_each(|(sum, value)| *sum += value);
         }
         self.group.barrier.wait();
+        tensor.slice_set(&Tensor::from_vec(values, tensor.shape(), tensor.device())?, 0, 0)
     }
 
-    fn broadcast(&self, bytes: &mut Vec<u8>) {
+    fn broadcast(&self, bytes: &mut Vec<u8>) -> Result<()> {
         if self.rank == 0 {
             self.group.bytes.lock().unwrap().clone_from(bytes);
         }
         self.group.barrier.wait();
         bytes.clone_from(&self.group.bytes.lock().unwrap());
         self.group.barrier.wait();
+        Ok(())
     }
 }
 
@@ -110,20 +113,24 @@ fn batch(size: usize) -> Batch {
     Batch::new(&examples, &(0..size).collect::<Vec<_>>())
 }
 
+type GradientsOfShare = fn(&RnnSearch, &Batch, BatchShare, f64, &Dropout, &mut Gradients) -> Result<BatchLoss>;
+
+const BACKENDS: [GradientsOfShare; 2] = [RnnSearch::gradients_of_share, RnnSearch::reference_gradients_of_share];
+
 #[test]
 fn gradients_of_shares_add_up_to_that_of_the_batch() {
     let rates = DropoutRates { embeddings: 0.2, annotations: 0.2, states: 0.2, readout: 0.2 };
-    for attention in ["{}", r#"{"choice": "exact"}"#, r#"{"choice": "sampled"}"#] {
+    let attentions = ["{}", r#"{"choice": "exact"}"#, r#"{"choice": "sampled"}"#];
+    for (attention, backend) in attentions.iter().flat_map(|attention| BACKENDS.map(|backend| (attention, backend))) {
         let model = random_model(attention);
         let gradients = |batch: &Batch, share: BatchShare| -> (BatchLoss, BTreeMap<String, Vec<f32>>) {
             // Values of an earlier step must not remain.
             let mut gradients = Gradients::zeros(model.parameters()).unwrap();
             let dropout = Dropout::new(rates, 1, 5);
             model.gradients(batch, 0.1, &dropout, &mut gradients).unwrap();
-            let loss = model.gradients_of_share(batch, share, 0.1, &dropout, &mut gradients).unwrap();
-            let values = |(name, tensor): (&String, &candle_core::Tensor)| {
-                (name.clone(), tensor.flatten_all().unwrap().to_vec1().unwrap())
-            };
+            let loss = backend(&model, batch, share, 0.1, &dropout, &mut gradients).unwrap();
+            let values =
+                |(name, tensor): (&String, &Tensor)| (name.clone(), tensor.flatten_all().unwrap().to_vec1().unwrap());
             (loss, gradients.iter().map(values).collect())
         };
         for (size, count) in [(11, 2), (11, 4), (3, 5), (1, 2)] {

@@ -23,7 +23,7 @@ fn annotations_and_attention_match_pytorch() {
         let model = reference.model(&Device::Cpu);
         let source: &PaddedBatch = &reference.batch.source;
         let encoder = ReferenceModel::new(model.architecture(), model.parameters()).unwrap();
-        let annotations = encoder.annotate(source, &Dropout::none()).unwrap();
+        let annotations = encoder.annotate(source).unwrap();
         let ours = annotations.values.broadcast_mul(&annotations.mask.unsqueeze(2).unwrap()).unwrap();
         assert!(difference(&flat(&ours), &flat(&reference.tensors["annotations"])) < 1e-5, "{variant}");
 

@@ -84,8 +84,12 @@ pub struct Cli {
 
 /// Returns the version with the commit, the features and the instructions in use.
 fn long_version() -> String {
-    let optional =
-        [("serve", cfg!(feature = "serve")), ("cuda", cfg!(feature = "cuda")), ("mpi", cfg!(feature = "mpi"))];
+    let optional = [
+        ("serve", cfg!(feature = "serve")),
+        ("cuda", cfg!(feature = "cuda")),
+        ("mpi", cfg!(feature = "mpi")),
+        ("nccl", cfg!(feature = "nccl")),
+    ];
     let built = optional.into_iter().filter(|(_, built)| *built).map(|(name, _)| name);
     let features: Vec<&str> = ["cli"].into_iter().chain(built).collect();
     format!(

@@ -65,7 +65,7 @@ fn run(cli: &Cli) -> u8 {
         Color::Never => ColorChoice::Never,
     }
     .write_global();
-    let processes = match Processes::start(&cli.command) {
+    let processes = match Processes::start(cli) {
         Ok(processes) => processes,
         Err(error) => return report(&error, &Console::new(cli.quiet)),
     };
@@ -103,7 +103,10 @@ fn dispatch(cli: &Cli, console: &Console, processes: &Processes) -> Result<()> {
         signals::install_handlers();
     }
     match &cli.command {
-        Command::Train(args) => train::run(args, &cli.command_line, &device(cli.device)?, processes, console),
+        Command::Train(args) => {
+            let device = processes.gpu().map_or_else(|| device(cli.device), |gpu| Ok(gpu.clone()))?;
+            train::run(args, &cli.command_line, &device, processes, console)
+        }
         Command::Translate(args) => translate::run(args, &device(cli.device)?, console),
         Command::Align(args) => align::run(args, &device(cli.device)?, console),
         Command::Evaluate(args) => evaluate::run(args, &device(cli.device)?, console),

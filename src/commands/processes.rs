@@ -1,14 +1,30 @@
-//! Processes that `mpirun` started, each of which runs the same command.
+//! Processes that train one model together, each of which runs the same command: on CPUs, those that `mpirun` started; on
+//! GPUs, those that the environment describes as for PyTorch.
 
 use std::time::Duration;
 
-use crate::cli::Command;
+use anyhow::Result;
+#[cfg(feature = "nccl")]
+use anyhow::{Context, anyhow};
+use candle_core::Device;
+
+use crate::cli::{Cli, Command, DeviceName};
 #[cfg(feature = "mpi")]
 use crate::communicator::MpiCommunicator;
 use crate::communicator::{Communicator, SingleProcess};
+#[cfg(feature = "nccl")]
+use crate::communicator::{NcclCommunicator, Rank};
+use crate::error::usage;
 
 /// Numbers of processes: Open MPI's, and that of MPICH and its relatives.
-const SIZE_VARIABLES: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
+const MPI_SIZE_VARIABLES: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
+
+/// Number of processes with GPUs: PyTorch's.
+const WORLD_SIZE: &str = "WORLD_SIZE";
+
+/// torchrun's default for MASTER_PORT.
+#[cfg(feature = "nccl")]
+const DEFAULT_PORT: usize = 29_500;
 
 /// Time that the first process has to report an error of all before the others do.
 const REPORT_DELAY: Duration = Duration::from_secs(2);
@@ -20,31 +36,74 @@ pub enum Processes {
     /// All that `mpirun` started.
     #[cfg(feature = "mpi")]
     Mpi(MpiCommunicator),
+    /// One for each GPU.
+    #[cfg(feature = "nccl")]
+    Nccl(NcclCommunicator),
 }
 
 impl Processes {
     /// Joins the other processes of a training. Other commands run in each process by itself.
     ///
     /// # Errors
-    /// There are others, but this program was built without MPI ([`UsageError`](crate::error::UsageError)).
-    pub fn start(command: &Command) -> anyhow::Result<Self> {
-        let size = SIZE_VARIABLES.iter().find_map(|name| std::env::var(name).ok()?.parse::<usize>().ok());
-        match (command, size) {
-            (Command::Train(_), Some(size)) if size > 1 => Self::join(size),
-            _ => Ok(Self::Single),
+    /// There are others, but this program was built without MPI or NCCL ([`UsageError`](crate::error::UsageError)); a
+    /// process or GPU is missing.
+    pub fn start(cli: &Cli) -> Result<Self> {
+        if !matches!(cli.command, Command::Train(_)) {
+            return Ok(Self::Single);
+        }
+        let by_mpi = MPI_SIZE_VARIABLES.iter().find_map(|name| number(name)).filter(|&size| size > 1);
+        let with_gpus = number(WORLD_SIZE).filter(|&size| size > 1);
+        match (cli.device, by_mpi, with_gpus) {
+            (DeviceName::Cpu, Some(size), _) => Self::join_mpi(size),
+            (DeviceName::Cuda, _, Some(size)) => Self::join_gpus(size),
+            (DeviceName::Cuda, Some(size), None) => usage(format!(
+                "mpirun started {size} processes, which train on CPUs: start those with GPUs by torchrun or \
+                 scripts/train_on_gpus.sh"
+            )),
+            (DeviceName::Cpu, None, _) | (DeviceName::Cuda, None, None) => Ok(Self::Single),
         }
     }
 
     #[cfg(feature = "mpi")]
-    fn join(_size: usize) -> anyhow::Result<Self> {
+    fn join_mpi(_size: usize) -> Result<Self> {
         Ok(MpiCommunicator::start().map_or(Self::Single, Self::Mpi))
     }
 
     #[cfg(not(feature = "mpi"))]
-    fn join(size: usize) -> anyhow::Result<Self> {
-        crate::error::usage(format!(
+    fn join_mpi(size: usize) -> Result<Self> {
+        usage(format!(
             "mpirun started {size} processes, but this program was built without MPI: build it with --features mpi"
         ))
+    }
+
+    #[cfg(feature = "nccl")]
+    fn join_gpus(world_size: usize) -> Result<Self> {
+        let rank = number("RANK").filter(|&rank| rank < world_size);
+        let rank = rank.ok_or_else(|| anyhow!("the variable RANK must be less than {WORLD_SIZE}, {world_size}"))?;
+        let gpu = number("LOCAL_RANK").unwrap_or(rank);
+        let device = crate::gpu(gpu).with_context(|| format!("process {rank} has no GPU {gpu}"))?;
+        let host = std::env::var("MASTER_ADDR").unwrap_or_else(|_| "localhost".to_owned());
+        // torchrun itself listens at MASTER_PORT.
+        let port = number("MASTER_PORT").unwrap_or(DEFAULT_PORT) + 1;
+        let rank = Rank { rank, world_size, address: format!("{host}:{port}") };
+        Ok(Self::Nccl(NcclCommunicator::start(&rank, &device)?))
+    }
+
+    #[cfg(not(feature = "nccl"))]
+    fn join_gpus(world_size: usize) -> Result<Self> {
+        usage(format!(
+            "{WORLD_SIZE} is {world_size}, but this program was built without NCCL: build it with --features nccl, or \
+             unset {WORLD_SIZE}"
+        ))
+    }
+
+    /// Returns the GPU of this process, if it is one of several with GPUs.
+    pub fn gpu(&self) -> Option<&Device> {
+        match self {
+            #[cfg(feature = "nccl")]
+            Self::Nccl(communicator) => Some(communicator.device()),
+            _ => None,
+        }
     }
 
     /// Returns what training communicates by.
@@ -53,6 +112,8 @@ impl Processes {
             Self::Single => &SingleProcess,
             #[cfg(feature = "mpi")]
             Self::Mpi(communicator) => communicator,
+            #[cfg(feature = "nccl")]
+            Self::Nccl(communicator) => communicator,
         }
     }
 
@@ -76,4 +137,8 @@ impl Processes {
             _ => exit_code,
         }
     }
+}
+
+fn number(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok()?.parse().ok()
 }

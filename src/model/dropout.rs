@@ -89,18 +89,25 @@ impl Dropout {
         })
     }
 
-    /// Applies the mask of a site to a tensor.
+    /// Applies the mask of a site to a tensor `[rows, ·]`, given the numbers of its rows where the mask is that of more rows.
     ///
     /// # Errors
     /// The device is out of memory.
-    pub fn apply(&self, tensor: &Tensor, site: DropoutSite) -> Result<Tensor> {
+    pub fn apply(&self, tensor: &Tensor, site: DropoutSite, rows: Option<&[u32]>) -> Result<Tensor> {
         let Some(mask) = self.mask(site) else { return Ok(tensor.clone()) };
         #[cfg(feature = "cuda")]
         if tensor.device().is_cuda() {
-            return crate::kernels::cuda::dropout(tensor, mask.positions.keys(), mask.threshold, mask.keep);
+            return crate::kernels::cuda::dropout(tensor, rows, mask.positions.keys(), mask.threshold, mask.keep);
         }
         let mut factors = vec![1.0; tensor.elem_count()];
-        mask.apply(&mut factors, 0);
+        let width = tensor.dim(1)?;
+        match rows {
+            Some(rows) => {
+                let factors = factors.chunks_mut(width);
+                rows.iter().zip(factors).for_each(|(&row, factors)| mask.apply(factors, row as usize * width));
+            }
+            None => mask.apply(&mut factors, 0),
+        }
         tensor * Tensor::from_vec(factors, tensor.shape(), tensor.device())?
     }
 }

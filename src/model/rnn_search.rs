@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candle_core::{Device, Result, bail};
+use candle_core::{Device, Result};
 
 use super::cpu::{self, ForcedOutput, PackedModel, PackingMode};
 use super::reference::{ReferenceIncrementalDecoder, ReferenceModel};
@@ -123,7 +123,7 @@ impl RnnSearch {
     /// of all shares add up to those of [`Self::gradients`].
     ///
     /// # Errors
-    /// As [`Self::gradients`]; on the reference backend, also a share that is not the whole batch.
+    /// As [`Self::gradients`].
     pub fn gradients_of_share(
         &self,
         batch: &Batch,
@@ -134,8 +134,7 @@ impl RnnSearch {
     ) -> Result<BatchLoss> {
         match self.backend {
             Backend::Cpu => cpu::gradients(self.view(), batch, share, smoothing, dropout, gradients),
-            Backend::Reference if share != BatchShare::WHOLE => bail!("a GPU cannot compute a share of a batch"),
-            Backend::Reference => self.reference_gradients(batch, smoothing, dropout, gradients),
+            Backend::Reference => self.reference_gradients_of_share(batch, share, smoothing, dropout, gradients),
         }
     }
 
@@ -150,7 +149,22 @@ impl RnnSearch {
         dropout: &Dropout,
         gradients: &mut Gradients,
     ) -> Result<BatchLoss> {
-        self.reference.gradients(self.view(), batch, smoothing, dropout, gradients)
+        self.reference_gradients_of_share(batch, BatchShare::WHOLE, smoothing, dropout, gradients)
+    }
+
+    /// [`Self::gradients_of_share`] by the reference backend, whatever the model's own: the oracle in tests.
+    ///
+    /// # Errors
+    /// The parameters are no variables; see [`Parameters::with_grad`].
+    pub fn reference_gradients_of_share(
+        &self,
+        batch: &Batch,
+        share: BatchShare,
+        smoothing: f64,
+        dropout: &Dropout,
+        gradients: &mut Gradients,
+    ) -> Result<BatchLoss> {
+        self.reference.gradients(self.view(), batch, share, smoothing, dropout, gradients)
     }
 
     /// Scores each pair of a batch by forced decoding, without dropout.

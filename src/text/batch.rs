@@ -59,6 +59,11 @@ impl PaddedBatch {
         Self { ids, lengths, length }
     }
 
+    /// Returns some rows, padded to the longest of them.
+    fn rows(&self, rows: impl ExactSizeIterator<Item = usize> + Clone) -> Self {
+        Self::new(rows.map(|row| &self.ids[row * self.length..][..self.lengths[row] - 1]))
+    }
+
     /// Number of sequences.
     pub fn batch(&self) -> usize {
         self.lengths.len()
@@ -102,6 +107,16 @@ impl Batch {
             alignment_targets: chosen.iter().map(|&index| examples[index].guide.clone()).collect(),
         }
     }
+
+    /// Returns the rows of a share as a batch of their own.
+    pub fn of_share(&self, share: BatchShare) -> Self {
+        let rows = || share.rows(self.target.batch());
+        Self {
+            source: self.source.rows(rows()),
+            target: self.target.rows(rows()),
+            alignment_targets: rows().map(|row| self.alignment_targets[row].clone()).collect(),
+        }
+    }
 }
 
 /// Rows of a batch that one of several processes computes: `index`, `index + count`, `index + 2 count` and so on.
@@ -116,6 +131,16 @@ pub struct BatchShare {
 impl BatchShare {
     /// All rows.
     pub const WHOLE: Self = Self { index: 0, count: 1 };
+
+    /// Returns the rows of a batch of `size` rows.
+    pub fn rows(self, size: usize) -> impl ExactSizeIterator<Item = usize> + Clone {
+        (self.index..size.max(self.index)).step_by(self.count)
+    }
+
+    /// Returns true for a row of the share.
+    pub fn contains(self, row: usize) -> bool {
+        row % self.count == self.index
+    }
 }
 
 /// Maximum size of a batch.

@@ -138,7 +138,7 @@ impl<'o> Trainer<'o> {
 
     fn load(&self, outcome: TrainingOutcome, directory: &Path) -> Result<Translator> {
         // The first process may still be writing what the others read.
-        self.communicator.wait_for_all();
+        self.communicator.wait_for_all().map_err(anyhow::Error::from)?;
         outcome.unrecorded?;
         Ok(Translator::load_on(directory, &self.device)?)
     }

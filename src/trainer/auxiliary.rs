@@ -109,15 +109,12 @@ fn run_together(
         if has_auxiliary_models {
             return usage("several processes cannot train auxiliary models (--teachers, --monolingual-target)");
         }
-        if !device.is_cpu() {
-            return usage("several processes can train on CPUs only");
-        }
         let session = begin()?;
         observer.note(&format!("{} processes train together", communicator.size()));
-        communicator.wait_for_all();
+        communicator.wait_for_all()?;
         session
     } else {
-        communicator.wait_for_all();
+        communicator.wait_for_all()?;
         Session::join(out, sources, device)?
     };
     session.run(None, context)

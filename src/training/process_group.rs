@@ -4,11 +4,10 @@
 //! receives signals, and the others take over its state.
 
 use anyhow::Result;
-use candle_core::Tensor;
+use candle_core::{DType, Device, Tensor};
 
 use super::TrainState;
 use crate::communicator::Communicator;
-use crate::kernels::tensor_mut::with_slice_mut;
 use crate::model::BatchLoss;
 use crate::parameters::Gradients;
 use crate::text::BatchShare;
@@ -16,14 +15,14 @@ use crate::text::BatchShare;
 /// The processes of a training, as one of them sees them. Nothing is communicated where there is only one.
 pub struct ProcessGroup<'a> {
     communicator: &'a dyn Communicator,
-    /// All gradients and losses in one row.
-    values: Vec<f32>,
+    /// The loss and all gradients in one row, which is communicated at once.
+    row: Option<Tensor>,
 }
 
 impl<'a> ProcessGroup<'a> {
     /// Returns the group of a communicator's processes.
     pub fn new(communicator: &'a dyn Communicator) -> Self {
-        Self { communicator, values: Vec::new() }
+        Self { communicator, row: None }
     }
 
     /// True for the process that reads the clock, validates and saves.
@@ -43,43 +42,46 @@ impl<'a> ProcessGroup<'a> {
     /// Replaces gradients by their sums over all processes. Returns the sum of the losses.
     ///
     /// # Errors
-    /// The gradients are not on the CPU.
-    pub fn all_reduce(&mut self, gradients: &Gradients, loss: BatchLoss) -> Result<BatchLoss> {
+    /// Communication fails, or the device is out of memory.
+    pub fn all_reduce(&mut self, gradients: &Gradients, loss: BatchLoss, device: &Device) -> Result<BatchLoss> {
         if self.is_single() {
             return Ok(loss);
         }
-        let values = &mut self.values;
-        values.clear();
-        values
-            .extend([loss.smoothed, loss.negative_log_likelihood, loss.guidance, loss.units as f64].map(|x| x as f32));
-        for (_, gradient) in gradients.iter() {
-            with_slice_mut(gradient, |own| {
-                values.extend_from_slice(own);
-                Ok(())
-            })?;
+        let loss = [loss.smoothed, loss.negative_log_likelihood, loss.guidance, loss.units as f64];
+        let loss = Tensor::new(&loss.map(|x| x as f32), device)?;
+        let gradients = gradients.iter().map(|(_, gradient)| gradient.flatten_all());
+        let parts = std::iter::once(Ok(loss.clone())).chain(gradients).collect::<candle_core::Result<Vec<Tensor>>>()?;
+        let row = match &mut self.row {
+            Some(row) => row,
+            empty => {
+                let count: usize = parts.iter().map(Tensor::elem_count).sum();
+                empty.insert(Tensor::zeros(count, DType::F32, device)?)
+            }
+        };
+        let mut start = 0;
+        for part in &parts {
+            row.slice_set(part, 0, start)?;
+            start += part.elem_count();
         }
-        self.communicator.all_reduce(values);
-        let (losses, mut rest) = values.split_at(4);
-        for (_, gradient) in gradients.iter() {
-            with_slice_mut(gradient, |own| {
-                let (sums, others) = rest.split_at(own.len());
-                own.copy_from_slice(sums);
-                rest = others;
-                Ok(())
-            })?;
+        self.communicator.all_reduce(row)?;
+        let mut start = 0;
+        for part in &parts {
+            part.slice_set(&row.narrow(0, start, part.elem_count())?, 0, 0)?;
+            start += part.elem_count();
         }
+        let loss: Vec<f32> = loss.to_vec1()?;
         Ok(BatchLoss {
-            smoothed: f64::from(losses[0]),
-            negative_log_likelihood: f64::from(losses[1]),
-            guidance: f64::from(losses[2]),
-            units: losses[3] as usize,
+            smoothed: f64::from(loss[0]),
+            negative_log_likelihood: f64::from(loss[1]),
+            guidance: f64::from(loss[2]),
+            units: loss[3] as usize,
         })
     }
 
     /// Returns the first process' state, and whether it should stop.
     ///
     /// # Errors
-    /// The state cannot be serialized.
+    /// Communication fails.
     pub fn broadcast_state(&self, progress: &TrainState, should_stop: bool) -> Result<(TrainState, bool)> {
         Ok(self.communicator.broadcast_value((progress.clone(), should_stop))?)
     }
@@ -87,19 +89,19 @@ impl<'a> ProcessGroup<'a> {
     /// Replaces the values of tensors by the first process'.
     ///
     /// # Errors
-    /// A tensor is not on the CPU.
+    /// Communication fails, or the device is out of memory.
     pub fn broadcast_tensors<'t>(&self, tensors: impl IntoIterator<Item = &'t Tensor>) -> Result<()> {
         if self.is_single() {
             return Ok(());
         }
         for tensor in tensors {
-            with_slice_mut(tensor, |values| {
-                let values: &mut [u8] = bytemuck::cast_slice_mut(values);
-                let mut bytes = values.to_vec();
-                self.communicator.broadcast(&mut bytes);
-                values.copy_from_slice(&bytes);
-                Ok(())
-            })?;
+            let row = tensor.detach().flatten_all()?;
+            let mut values = row.to_vec1::<f32>()?;
+            let own: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
+            let mut bytes = own.to_vec();
+            self.communicator.broadcast(&mut bytes)?;
+            own.copy_from_slice(&bytes);
+            row.slice_set(&Tensor::from_vec(values, row.shape(), row.device())?, 0, 0)?;
         }
         Ok(())
     }

@@ -213,7 +213,7 @@ impl<'a> TrainingLoop<'a> {
         let dropout = Dropout::new(settings.dropout, settings.seed, step);
         let (share, smoothing) = (self.processes.share(), settings.label_smoothing);
         let loss = self.model.gradients_of_share(batch, share, smoothing, &dropout, &mut self.gradients)?;
-        let loss = self.processes.all_reduce(&self.gradients, loss)?;
+        let loss = self.processes.all_reduce(&self.gradients, loss, self.model.device())?;
         let updated = loss.smoothed.is_finite()
             && self.optimizer.step(self.model.parameters(), &self.gradients, learning_rate)?.is_finite();
         let epoch = self.progress.epoch + 1;

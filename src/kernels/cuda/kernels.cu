@@ -197,12 +197,12 @@ extern "C" __global__ void attention_backward(const float* query, const float* k
     }
 }
 
-// Multiplies by 0 or by `keep`; the bits are those of CounterRng in src/random.rs.
-extern "C" __global__ void dropout(const float* input, float* output, u32 count, u32 key_0, u32 key_1, u32 threshold,
-                                   float keep) {
+// Multiplies by 0 or by `keep`; the bits are those of CounterRng in src/random.rs, counted by the rows' numbers if there are any.
+extern "C" __global__ void dropout(const float* input, float* output, u32 count, const u32* rows, u32 width, u32 key_0,
+                                   u32 key_1, u32 threshold, float keep) {
     u32 position = blockIdx.x * blockDim.x + threadIdx.x;
     if (position >= count) return;
-    u32 x = position ^ key_0;
+    u32 x = (rows ? rows[position / width] * width + position % width : position) ^ key_0;
     x = ((x ^ (x >> 16)) * 0x7feb352du) ^ key_1;
     x = (x ^ (x >> 15)) * 0x846ca68bu;
     x ^= x >> 16;

@@ -330,16 +330,20 @@ pub fn cross_entropy(logits: &Tensor, targets: &Tensor, smoothing: f64) -> Resul
     Ok((losses.narrow(1, 0, 1)?.sum_all()?, losses.narrow(1, 1, 1)?.sum_all()?))
 }
 
-/// Dropout in candle's graph: each value times 0 or `keep`, by the bits of a [`crate::random::CounterRng`] with these keys.
+/// Dropout in candle's graph: each value of `[rows, ·]` times 0 or `keep`, by the bits of a [`crate::random::CounterRng`] with
+/// these keys. Bits are counted by the rows' numbers, or from 0 without any.
 ///
 /// # Errors
 /// The tensor is too large.
-pub fn dropout(tensor: &Tensor, keys: [u32; 2], threshold: u32, keep: f32) -> Result<Tensor> {
+pub fn dropout(tensor: &Tensor, rows: Option<&[u32]>, keys: [u32; 2], threshold: u32, keep: f32) -> Result<Tensor> {
+    let width = tensor.dim(1)?;
+    let rows = rows.map(|rows| Tensor::new(rows, tensor.device())).transpose()?;
+    expect(&rows, tensor.dim(0)?)?;
     let apply = move |input: &Tensor| {
         let output = uninitialized(input.shape(), input.device())?;
-        let count = Integer(input.elem_count());
+        let positions = [Integer(input.elem_count()), Optional(rows.as_ref()), Integer(width)];
         let mask = [Bits(keys[0]), Bits(keys[1]), Bits(threshold), Number(f64::from(keep))];
-        let arguments = [T(input), T(&output), count, mask[0], mask[1], mask[2], mask[3]];
+        let arguments = [&[T(input), T(&output)][..], &positions, &mask].concat();
         launch(cuda_device(input)?, "dropout", Grid::over(input.elem_count()), &arguments)?;
         Ok::<_, candle_core::Error>(output)
     };

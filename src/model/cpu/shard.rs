@@ -37,7 +37,7 @@ impl<'a> Shard<'a> {
     pub fn split(batch: &'a Batch, share: BatchShare, shards: usize) -> Vec<Self> {
         let size = batch.target.batch();
         let BatchShare { index: first, count } = share;
-        let shards = shards.clamp(1, size.saturating_sub(first).div_ceil(count).max(1));
+        let shards = shards.clamp(1, share.rows(size).len().max(1));
         let rows = |shard: usize| (first + shard * count..size).step_by(shards * count);
         let mut split: Vec<Self> = (0..shards).map(|shard| Self::new(batch, rows(shard).collect())).collect();
         let mut index_in_shard = vec![0; size];
@@ -47,7 +47,7 @@ impl<'a> Shard<'a> {
         let mut index = 0;
         for step in 0..batch.target.length {
             for row in (0..size).filter(|&row| step < batch.target.lengths[row]) {
-                if row % count == first {
+                if share.contains(row) {
                     let position = TargetPosition { step, row: index_in_shard[row], index };
                     split[row / count % shards].positions.push(position);
                 }

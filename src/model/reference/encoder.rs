@@ -2,10 +2,11 @@
 
 use candle_core::{Device, Result, Tensor};
 
+use super::row_dropout::RowDropout;
 use crate::kernels::reference::embedding::select_rows;
 use crate::kernels::reference::gru::GruWeights;
+use crate::model::DropoutSite;
 use crate::model::architecture::encoder_cell_param;
-use crate::model::{Dropout, DropoutSite};
 use crate::parameters::Parameters;
 use crate::text::PaddedBatch;
 
@@ -40,7 +41,7 @@ impl BidirectionalEncoder {
     ///
     /// # Errors
     /// The device is out of memory.
-    pub fn annotate(&self, source: &PaddedBatch, dropout: &Dropout) -> Result<Annotations> {
+    pub fn annotate(&self, source: &PaddedBatch, dropout: &RowDropout) -> Result<Annotations> {
         let device = self.embedding.device();
         let (batch, length) = (source.batch(), source.length);
         let ids: Vec<u32> =

@@ -6,12 +6,13 @@ use candle_core::{Result, Tensor};
 
 use super::ReferenceModel;
 use super::lexical_bias::{bias, dense_rows, lexical_bias};
+use super::row_dropout::RowDropout;
 use crate::attention::{Memory, StepWeights};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::reference::mixture::log_mixture;
+use crate::model::Shortlist;
 use crate::model::shortlist::{log_unlisted, unlisted_sample};
 use crate::model::view::ModelView;
-use crate::model::{Dropout, Shortlist};
 use crate::text::{PADDING, PaddedBatch};
 
 /// Decoder states of any number of rows over a batch of sources.
@@ -54,7 +55,7 @@ impl ReferenceModel {
         view: ModelView,
         source: &PaddedBatch,
     ) -> Result<ReferenceIncrementalDecoder<'_>> {
-        let memory = self.project_memory(source, &Dropout::none())?;
+        let memory = self.project_memory(source, &RowDropout::none())?;
         let dense = |lexicon| dense_rows(lexicon, source, self.decoder.device());
         let lexical = view.lexicon.map(dense).transpose()?;
         Ok(ReferenceIncrementalDecoder {
@@ -138,14 +139,14 @@ impl ReferenceIncrementalDecoder<'_> {
         let mut unlisted = Vec::new();
         let logits = if self.is_exact {
             let annotations = self.row_memory.annotations();
-            let logits = decoder.output.logits_by_position(&step.state, &embedded, annotations, &Dropout::none())?;
+            let logits = decoder.output.logits_by_position(&step.state, &embedded, annotations, &RowDropout::none())?;
             let logits = match &self.row_lexical {
                 Some(rows) => (logits + bias(rows)?)?,
                 None => logits,
             };
             log_mixture(&logits, &step.attention.alphas)?
         } else {
-            let logits = decoder.output.logits(&step.state, &embedded, &step.attention.context, &Dropout::none())?;
+            let logits = decoder.output.logits(&step.state, &embedded, &step.attention.context, &RowDropout::none())?;
             if self.shortlist.is_some() {
                 unlisted = logits.to_vec2()?.iter().map(|row| log_mean_unlisted(row)).collect();
             }

@@ -13,6 +13,7 @@ mod incremental;
 pub(super) mod lexical_bias;
 mod output_layer;
 mod posterior_attention;
+mod row_dropout;
 
 use candle_core::{Result, Tensor};
 
@@ -23,12 +24,13 @@ use crate::kernels::reference::cross_entropy::cross_entropy_sums;
 use crate::kernels::reference::embedding::select_rows;
 use crate::kernels::reference::mixture::{component_posteriors, log_mixture};
 use crate::parameters::{Gradients, Parameters};
-use crate::text::{BEGIN, Batch, PaddedBatch};
+use crate::text::{BEGIN, Batch, BatchShare, PaddedBatch};
 use decoder::AttentionDecoder;
 use decoder_loop::Unrolled;
 use encoder::BidirectionalEncoder;
 use lexical_bias::{dense_rows, lexical_bias};
 use posterior_attention::{OutputInputs, posterior_attention};
+use row_dropout::RowDropout;
 
 pub use encoder::Annotations;
 pub use incremental::{ReferenceIncrementalDecoder, StepOutput};
@@ -68,16 +70,17 @@ impl ReferenceModel {
     }
 
     /// Returns the encoder's annotations of a batch of sources.
-    pub fn annotate(&self, source: &PaddedBatch, dropout: &Dropout) -> Result<Annotations> {
-        self.encoder.annotate(source, dropout)
+    pub fn annotate(&self, source: &PaddedBatch) -> Result<Annotations> {
+        self.encoder.annotate(source, &RowDropout::none())
     }
 
     /// Returns annotations, keys and values of a batch of sources.
-    fn project_memory(&self, source: &PaddedBatch, dropout: &Dropout) -> Result<Memory> {
-        self.decoder.project_memory(self.annotate(source, dropout)?)
+    fn project_memory(&self, source: &PaddedBatch, dropout: &RowDropout) -> Result<Memory> {
+        self.decoder.project_memory(self.encoder.annotate(source, dropout)?)
     }
 
-    /// Loss of a batch; `gradients` becomes the gradient of its mean per target unit, by automatic differentiation.
+    /// Loss of a share of a batch; `gradients` becomes its part of the gradient of the batch's mean per target unit, by
+    /// automatic differentiation.
     ///
     /// # Errors
     /// The parameters are no variables; see [`Parameters::with_grad`].
@@ -85,13 +88,20 @@ impl ReferenceModel {
         &self,
         view: ModelView,
         batch: &Batch,
+        share: BatchShare,
         smoothing: f64,
         dropout: &Dropout,
         gradients: &mut Gradients,
     ) -> Result<BatchLoss> {
-        let forced = self.teacher_forcing(view, batch, dropout, false)?;
-        let (smoothed, likelihood) = cross_entropy_sums(&forced.logits, &forced.targets, smoothing)?;
         let units = batch.target.units();
+        let dropout = RowDropout::new(*dropout, batch, share);
+        let batch = batch.of_share(share);
+        if batch.target.batch() == 0 {
+            *gradients = Gradients::zeros(view.parameters)?;
+            return Ok(BatchLoss::default());
+        }
+        let forced = self.teacher_forcing(view, &batch, &dropout, false)?;
+        let (smoothed, likelihood) = cross_entropy_sums(&forced.logits, &forced.targets, smoothing)?;
         let guidance = guided_alignment_loss(&forced.alphas, &batch.alignment_targets)?;
         *gradients = Gradients::from_loss(&((&smoothed + &guidance)? / units as f64)?, view.parameters)?;
         let scalar = |tensor: &Tensor| Ok::<_, candle_core::Error>(f64::from(tensor.to_scalar::<f32>()?));
@@ -99,7 +109,7 @@ impl ReferenceModel {
             smoothed: scalar(&smoothed)?,
             negative_log_likelihood: scalar(&likelihood)?,
             guidance: scalar(&guidance)?,
-            units,
+            units: batch.target.units(),
         })
     }
 
@@ -112,7 +122,7 @@ impl ReferenceModel {
         with_posteriors: bool,
     ) -> Result<Vec<ForcedScores>> {
         let with_posteriors = with_posteriors && view.architecture.attention.has_posteriors();
-        let forced = self.teacher_forcing(view, batch, &Dropout::none(), with_posteriors)?;
+        let forced = self.teacher_forcing(view, batch, &RowDropout::none(), with_posteriors)?;
         let log_probabilities = candle_nn::ops::log_softmax(&forced.logits, 1)?;
         let chosen = log_probabilities.gather(&forced.targets.unsqueeze(1)?, 1)?.flatten_all()?.to_vec1::<f32>()?;
         let mean = log_probabilities.mean(1)?.to_vec1::<f32>()?;
@@ -140,14 +150,14 @@ impl ReferenceModel {
         &self,
         view: ModelView,
         batch: &Batch,
-        dropout: &Dropout,
+        dropout: &RowDropout,
         with_posteriors: bool,
     ) -> Result<TeacherForcing> {
         let (target, device) = (&batch.target, self.decoder.device());
         let (size, length) = (target.batch(), target.length);
         let memory = self.project_memory(&batch.source, dropout)?;
         let embedded = dropout.apply(&self.decoder.embed(&previous_ids(target))?, DropoutSite::Target)?;
-        let draws = |step| draws(view.architecture, dropout, step * size..(step + 1) * size);
+        let draws = |step| dropout.draws(step * size..(step + 1) * size, view.architecture.attention.heads);
         let Unrolled { states, contexts, alphas, reported } =
             self.decoder.unroll(&memory, &embedded, [length, size], draws)?;
 
@@ -190,11 +200,4 @@ fn previous_ids(target: &PaddedBatch) -> Vec<u32> {
     (0..target.length)
         .flat_map(|step| (0..target.batch()).map(move |row| if step == 0 { BEGIN } else { target.id(row, step - 1) }))
         .collect()
-}
-
-/// Random numbers that sampled hard attention consumes at some of the batch's target positions, `[length × batch]`.
-fn draws(architecture: &Architecture, dropout: &Dropout, cells: std::ops::Range<usize>) -> Option<Vec<f32>> {
-    let heads = architecture.attention.heads;
-    let positions = dropout.selection_draws()?;
-    Some((cells.start * heads..cells.end * heads).map(|cell| positions.uniform(cell as u32)).collect())
 }

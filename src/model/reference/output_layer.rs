@@ -9,7 +9,8 @@
 
 use candle_core::{Result, Tensor};
 
-use crate::model::{Architecture, Dropout, DropoutSite};
+use super::row_dropout::RowDropout;
+use crate::model::{Architecture, DropoutSite};
 use crate::parameters::{Linear, Parameters};
 
 /// Readout and output layer over one set of parameters.
@@ -48,7 +49,7 @@ impl OutputLayer {
     }
 
     /// Logits `[rows, V]` from states, contexts `[rows, n]` and the last words' embeddings `[rows, e]`.
-    pub fn logits(&self, state: &Tensor, embedded: &Tensor, context: &Tensor, dropout: &Dropout) -> Result<Tensor> {
+    pub fn logits(&self, state: &Tensor, embedded: &Tensor, context: &Tensor, dropout: &RowDropout) -> Result<Tensor> {
         let state = dropout.apply(state, DropoutSite::States)?;
         let readout = self.readout.forward(&Tensor::cat(&[&state, embedded, context], 1)?)?.tanh()?;
         self.output.forward(&dropout.apply(&readout, DropoutSite::Readout)?)
@@ -61,7 +62,7 @@ impl OutputLayer {
         state: &Tensor,
         embedded: &Tensor,
         contexts: &Tensor,
-        dropout: &Dropout,
+        dropout: &RowDropout,
     ) -> Result<Tensor> {
         let (rows, length, _) = contexts.dims3()?;
         let each = |tensor: &Tensor| tensor.unsqueeze(1)?.broadcast_as((rows, length, tensor.dim(1)?))?.contiguous();

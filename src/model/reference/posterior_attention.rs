@@ -13,8 +13,8 @@ use candle_core::{Result, Tensor};
 
 use super::lexical_bias::bias;
 use super::output_layer::OutputLayer;
+use super::row_dropout::RowDropout;
 use crate::kernels::reference::mixture::component_posteriors;
-use crate::model::Dropout;
 use crate::model::candidates::{Candidates, keep_largest};
 use crate::text::PaddedBatch;
 
@@ -45,7 +45,7 @@ impl OutputInputs {
     ///
     /// # Errors
     /// The device is out of memory.
-    pub fn logits_by_position(&self, output: &OutputLayer, dropout: &Dropout) -> Result<Tensor> {
+    pub fn logits_by_position(&self, output: &OutputLayer, dropout: &RowDropout) -> Result<Tensor> {
         let contexts = self.contexts.index_select(&self.sentences, 0)?;
         let logits = output.logits_by_position(&self.states, &self.embedded, &contexts, dropout)?;
         match &self.lexical {
@@ -83,7 +83,7 @@ pub fn posterior_attention(output: &OutputLayer, inputs: &OutputInputs, target: 
     let targets: Vec<u32> = inputs.targets.to_vec1()?.into_iter().map(index).collect();
     let units = Tensor::new(all.units().collect::<Vec<_>>(), device)?;
     let inputs = inputs.restricted(&units, Tensor::new(targets, device)?)?;
-    let logits = inputs.logits_by_position(&output.restricted(&units)?, &Dropout::none())?;
+    let logits = inputs.logits_by_position(&output.restricted(&units)?, &RowDropout::none())?;
     let mut alphas = inputs.alphas.to_vec2::<f32>()?;
     alphas.iter_mut().for_each(|weights| keep_largest(weights));
     component_posteriors(&logits.broadcast_add(&mask)?, &Tensor::new(alphas, device)?, &inputs.targets)
