@@ -111,8 +111,8 @@ class Softalign:
         return ready, time.time() - start, usage.ru_maxrss / 1024
 
     def translate(self, model, beam, text, *options):
-        out, _, seconds, _ = run([self.binary, *options, "translate", "--quiet", "--model", model, "--beam", beam],
-                                 stdin=open(text))
+        command = [self.binary, "translate", "--quiet", "--model", model, "--beam", beam, *options]
+        out, _, seconds, _ = run(command, stdin=open(text))
         return out, seconds
 
     def scores(self, translations, source, reference):
@@ -242,25 +242,25 @@ def compare_training(ours, torch, joey, joey_steps, rounds):
 
 def compare_translation(ours, joey, text, rounds):
     """Prints the speed of translation with beam search and greedy search."""
-    model = ours.directory / "model"
+    model, precisions = ours.directory / "model", ours.precisions()
     for beam in (5, 1):
-        times, words = {"ours": [], "one": [], "joey": []}, {}
+        times, words = {name: [] for name in (*precisions, "one", "joey")}, {}
         for _ in range(rounds):
-            translations = {
-                "ours": ours.translate(model, beam, text),
-                "one": ours.translate(model, beam, text, "--threads", "1"),
-            }
+            translations = {name: ours.translate(model, beam, text, "--precision", name) for name in precisions}
+            translations["one"] = ours.translate(model, beam, text, "--threads", "1")
             if joey:
                 translations["joey"] = joey.translate(beam, text)
             for name, (out, seconds) in translations.items():
                 times[name].append(seconds)
                 words[name] = len(out.split()) / len(out.splitlines())
         rates = lambda name, per_sentence: [1000 * per_sentence / seconds for seconds in times[name]]
-        row(f"1,000 sentences, beam {beam}, sentences/s, whole process", rates("ours", 1), (), rates("joey", 1))
-        row("the same, words/s", rates("ours", words["ours"]), (), rates("joey", words.get("joey", 0)))
-        row("the same, words/s, 1 thread", rates("one", words["one"]))
-        print(f"| words per sentence | {words['ours']:.1f} | | {words.get('joey', 0):.1f} |")
-        print(f"| speedup over 1 thread | {ratio(rates('ours', 1), rates('one', 1))} | | |")
+        for name in precisions:
+            label = f"1,000 sentences in {name}, beam {beam}, sentences/s, whole process"
+            row(label, rates(name, 1), (), rates("joey", 1))
+            row("the same, words/s", rates(name, words[name]), (), rates("joey", words.get("joey", 0)))
+        row("the same in f32, words/s, 1 thread", rates("one", words["one"]))
+        print(f"| words per sentence | {words['f32']:.1f} | | {words.get('joey', 0):.1f} |")
+        print(f"| speedup over 1 thread | {ratio(rates('f32', 1), rates('one', 1))} | | |")
 
 
 def cold_starts(ours, sentence):

@@ -110,7 +110,7 @@ fn file() -> String {
         ),
         (
             Class("SearchOptions(TypedDict, total=False)", "translate", "Options of search."),
-            &[names::<DecodeOptions>()],
+            &[names::<DecodeOptions>(), list(&["precision"])],
         ),
         (
             Class(

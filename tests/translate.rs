@@ -37,6 +37,19 @@ fn character_models_warn_of_sentences() {
 }
 
 #[test]
+fn products_in_bf16_change_scores_a_little() {
+    let line = |precision: &str| {
+        json(translate(&["--precision", precision, "--format", "jsonl", "the red fox sleeps"], "").worked())
+    };
+    let [exact, rounded] = ["f32", "bf16"].map(line);
+    let values = |line: &Value| (line["translation"].clone(), line["links"].clone());
+    assert_eq!(values(&exact), values(&rounded));
+    let [exact, rounded] = [exact, rounded].map(|line| line["score"].as_f64().unwrap());
+    assert!(exact != rounded && (exact - rounded).abs() < 0.01, "{exact} {rounded}");
+    assert_eq!(translate(&["--precision", "auto", "the red fox sleeps"], "").worked(), "rufo mi dorma .\n");
+}
+
+#[test]
 fn n_best_translations_are_numbered() {
     let n_best = |format: &str| {
         let outcome = translate(&["--n-best", "2", "--format", format], "the red fox sings\n\nthe owl\n");

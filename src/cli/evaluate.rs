@@ -8,7 +8,7 @@ use super::names::MODEL_VARIABLE;
 use super::pairs::{PairArgs, fail_or_skip};
 use crate::attention::InferenceOverrides;
 use crate::text::OnError;
-use crate::translator::{DecodeOptions, LinkOptions};
+use crate::translator::{DecodeOptions, LinkOptions, PrecisionOption};
 
 /// Arguments of `softalign evaluate`.
 #[derive(Debug, Args)]
@@ -86,6 +86,10 @@ pub struct EvaluateArgs {
 
     #[command(flatten)]
     pub(crate) search: DecodeOptions,
+
+    /// Precision of matrix products in search on the CPU.
+    #[arg(long, value_enum, default_value_t = PrecisionOption::F32, help_heading = "Search")]
+    pub precision: PrecisionOption,
 
     #[command(flatten)]
     pub(crate) links: LinkOptions,

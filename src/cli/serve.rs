@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::names::MODEL_VARIABLE;
 use crate::serve::{AllowedOrigin, ModelSpec, RequestLimits, ServeOptions};
+use crate::translator::PrecisionOption;
 
 const TRUST: &str = "Access and limits";
 
@@ -57,6 +58,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = TRUST)]
     pub req_limit: Option<u32>,
 
+    /// Precision of matrix products in search on the CPU.
+    #[arg(long, value_enum, default_value_t = PrecisionOption::F32)]
+    pub precision: PrecisionOption,
+
     /// Load a model anew when its directory changes, as SIGHUP does for all.
     #[arg(long)]
     pub watch: bool,
@@ -80,6 +85,7 @@ impl ServeArgs {
                 requests_per_minute: self.req_limit,
             },
             api_keys: self.api_keys.clone(),
+            precision: self.precision,
             watch: self.watch,
             collect: self.collect.clone(),
         }

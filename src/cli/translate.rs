@@ -10,7 +10,7 @@ use super::names::MODEL_VARIABLE;
 use super::pairs::{LayoutArgs, parse_source_column};
 use crate::attention::InferenceOverrides;
 use crate::text::OnError;
-use crate::translator::{DecodeOptions, LinkOptions, Markup};
+use crate::translator::{DecodeOptions, LinkOptions, Markup, PrecisionOption};
 
 const MARKUP: &str = "Markup";
 
@@ -51,6 +51,10 @@ pub struct TranslateArgs {
 
     #[command(flatten)]
     pub(crate) search: DecodeOptions,
+
+    /// Precision of matrix products in search on the CPU.
+    #[arg(long, value_enum, default_value_t = PrecisionOption::F32, help_heading = "Search")]
+    pub precision: PrecisionOption,
 
     #[command(flatten)]
     pub(crate) constraints: ConstraintArgs,

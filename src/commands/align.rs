@@ -20,7 +20,9 @@ use crate::error::UsageError;
 use crate::evaluation::{pair_sizes, read_gold};
 use crate::render::{AlignmentFormat, Item, ListFormat, RenderOptions, Renderer, write_lexicon, write_noisy_pairs};
 use crate::text::{LineNumbers, OnError, Pair, PairFiles, PairStream, WordSplitting, without_features, word_spans};
-use crate::translator::{AlignerSource, LineWarnings, LinkOptions, LinkedPair, Linker, LinksFrom, Translator};
+use crate::translator::{
+    AlignerSource, LineWarnings, LinkOptions, LinkedPair, Linker, LinksFrom, PrecisionOption, Translator,
+};
 
 /// Largest number of pairs that --format svg draws without --only.
 const MAX_FIGURES: usize = 50;
@@ -99,7 +101,7 @@ fn render_options(args: &AlignArgs, files: &PairFiles, linker: &Linker, output: 
 /// Loads the models if attention makes links.
 fn load_translator(args: &AlignArgs, links: &LinkOptions, device: &Device) -> Result<Option<Translator>> {
     if links.links_from.uses_attention() {
-        return translator(&args.model, &args.attention, links.words, device).map(Some);
+        return translator(&args.model, &args.attention, links.words, PrecisionOption::F32, device).map(Some);
     }
     reject_attention_options(&args.attention)?;
     Ok(None)

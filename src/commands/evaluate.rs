@@ -312,7 +312,7 @@ impl ReportInputs {
         let together = if args.ensemble { self.models.len() } else { 1 };
         for models in self.models.chunks(together.max(1)) {
             let folders: Vec<PathBuf> = models.iter().map(|model| model.path.clone()).collect();
-            let translator = translator(&folders, &args.attention, args.links.words, device)?;
+            let translator = translator(&folders, &args.attention, args.links.words, args.precision, device)?;
             let linker = Linker::with_options(&args.links, Some(&translator), &readable.pairs, console)?;
             let Labelled { name, path } = models[0].clone();
             let system = System::Model(Box::new(translator), Box::new(linker));

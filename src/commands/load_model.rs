@@ -8,7 +8,7 @@ use candle_core::Device;
 use crate::attention::InferenceOverrides;
 use crate::error::UsageError;
 use crate::text::WordSplitting;
-use crate::translator::Translator;
+use crate::translator::{PrecisionOption, Translator};
 
 /// Loads a model or an ensemble.
 ///
@@ -18,9 +18,11 @@ pub fn translator(
     directories: &[PathBuf],
     attention: &InferenceOverrides,
     words: Option<WordSplitting>,
+    precision: PrecisionOption,
     device: &Device,
 ) -> Result<Translator> {
-    Translator::load_ensemble_on(directories, device)?.with_words(words).with_attention(attention)
+    let translator = Translator::load_ensemble_on(directories, device)?;
+    translator.with_words(words).with_attention(attention)?.with_precision(precision)
 }
 
 /// Rejects attention options if no model is used.

@@ -13,7 +13,7 @@ use crate::cli::{Cli, Command, DeviceName};
 use crate::communicator::MpiCommunicator;
 use crate::communicator::{Communicator, SingleProcess};
 #[cfg(feature = "nccl")]
-use crate::communicator::{NcclCommunicator, Rank};
+use crate::communicator::{NcclCommunicator, Rendezvous};
 use crate::error::usage;
 
 /// Numbers of processes: Open MPI's, and that of MPICH and its relatives.
@@ -85,8 +85,8 @@ impl Processes {
         let host = std::env::var("MASTER_ADDR").unwrap_or_else(|_| "localhost".to_owned());
         // torchrun itself listens at MASTER_PORT.
         let port = number("MASTER_PORT").unwrap_or(DEFAULT_PORT) + 1;
-        let rank = Rank { rank, world_size, address: format!("{host}:{port}") };
-        Ok(Self::Nccl(NcclCommunicator::start(&rank, &device)?))
+        let place = Rendezvous { rank, world_size, address: format!("{host}:{port}") };
+        Ok(Self::Nccl(NcclCommunicator::start(&place, &device)?))
     }
 
     #[cfg(not(feature = "nccl"))]

@@ -32,7 +32,7 @@ impl TranslationSetup {
             Some(path) => Some(Dictionary::from_pairs(read_table(path, &glossary_format(&args.layout))?)),
             None => args.replace_unknown.then(Dictionary::default),
         };
-        let translator = translator(&args.model, &args.attention, args.links.words, device)?
+        let translator = translator(&args.model, &args.attention, args.links.words, args.precision, device)?
             .with_dictionary(dictionary)
             .with_unknown_copied(args.unknown == UnknownLines::Copy);
         let translator = constrained(translator, &args.constraints, &args.layout, console)?;

@@ -17,7 +17,7 @@ pub use mpi::MpiCommunicator;
 #[cfg(feature = "nccl")]
 pub use nccl::NcclCommunicator;
 #[cfg(feature = "nccl")]
-pub use rendezvous::Rank;
+pub use rendezvous::Rendezvous;
 
 /// Group of processes with the collective operations that training needs.
 pub trait Communicator {

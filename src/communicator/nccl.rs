@@ -7,7 +7,7 @@ use candle_core::cuda_backend::cudarc::nccl::result::NcclError;
 use candle_core::cuda_backend::cudarc::nccl::{Comm, Id, ReduceOp};
 use candle_core::{CpuStorage, Device, InplaceOp1, Layout, Result, Tensor, bail};
 
-use super::{Communicator, Rank};
+use super::{Communicator, Rendezvous};
 
 /// Time within which all processes must start.
 const START_LIMIT: Duration = Duration::from_secs(300);
@@ -23,12 +23,14 @@ impl NcclCommunicator {
     ///
     /// # Errors
     /// A process is missing, no connection is possible, or two processes have the same GPU.
-    pub fn start(rank: &Rank, device: &Device) -> anyhow::Result<Self> {
+    pub fn start(place: &Rendezvous, device: &Device) -> anyhow::Result<Self> {
         let stream = device.as_cuda_device()?.cuda_stream();
-        let own =
-            if rank.rank == 0 { Some(Id::new().map_err(failure)?.internal().map(|byte| byte as u8)) } else { None };
-        let id = Id::uninit(rank.exchange(own, START_LIMIT)?.map(|byte| byte as _));
-        let comm = Comm::from_rank(stream, rank.rank, rank.world_size, id).map_err(failure)?;
+        let own = match place.rank {
+            0 => Some(Id::new().map_err(failure)?.internal().map(|byte| byte as u8)),
+            _ => None,
+        };
+        let id = Id::uninit(place.exchange(own, START_LIMIT)?.map(|byte| byte as _));
+        let comm = Comm::from_rank(stream, place.rank, place.world_size, id).map_err(failure)?;
         Ok(Self { comm, device: device.clone() })
     }
 

@@ -14,9 +14,9 @@ const GREETING_LIMIT: Duration = Duration::from_secs(5);
 /// First bytes of a process that connects, before its rank.
 const GREETING: [u8; 8] = *b"softalgn";
 
-/// Place of a process among those that train together, in the terms of PyTorch's `torchrun`.
+/// A process among those that train together, in the terms of PyTorch's `torchrun`, and the place where they meet.
 #[derive(Clone, Debug)]
-pub struct Rank {
+pub struct Rendezvous {
     /// Number of the process, from 0.
     pub rank: usize,
     /// Number of processes.
@@ -25,7 +25,7 @@ pub struct Rank {
     pub address: String,
 }
 
-impl Rank {
+impl Rendezvous {
     /// Returns process 0's bytes, which only it passes. All processes must start within `limit`.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl Rank {
     }
 
     fn send(&self, bytes: &[u8], deadline: Instant) -> Result<()> {
-        let listener = TcpListener::bind(&self.address)?;
+        let listener = TcpListener::bind(&self.address).context("choose another MASTER_PORT")?;
         listener.set_nonblocking(true)?;
         let mut missing: BTreeSet<usize> = (1..self.world_size).collect();
         while !missing.is_empty() {
@@ -107,7 +107,7 @@ mod tests {
 
     fn exchange(address: &str, [rank, world_size]: [usize; 2], limit: Duration) -> Result<[u8; 3]> {
         let address = address.to_owned();
-        Rank { rank, world_size, address }.exchange((rank == 0).then_some(*b"abc"), limit)
+        Rendezvous { rank, world_size, address }.exchange((rank == 0).then_some(*b"abc"), limit)
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod cpu;
 mod dropout;
 mod incremental;
 mod loss;
+mod precision;
 #[doc(hidden)]
 pub mod reference;
 mod rnn_search;
@@ -25,6 +26,7 @@ pub use architecture::{Architecture, DecoderKind, InitialState, MAX_LAYERS, MAX_
 pub use dropout::{Dropout, DropoutMask, DropoutRates, DropoutSite};
 pub use incremental::IncrementalDecoder;
 pub use loss::{BatchLoss, ForcedScores};
+pub use precision::PrecisionOption;
 pub use reference::StepOutput;
 pub use rnn_search::RnnSearch;
 pub use shortlist::Shortlist;

@@ -18,7 +18,9 @@ pub struct RnnSearch {
     architecture: Architecture,
     parameters: Parameters,
     lexicon: Option<Arc<UnitLexicon>>,
+    /// Precision of training and forced decoding.
     precision: Precision,
+    search_precision: Precision,
     backend: Backend,
     reference: ReferenceModel,
 }
@@ -31,7 +33,16 @@ impl RnnSearch {
     pub fn new(architecture: Architecture, parameters: Parameters) -> Result<Self> {
         let reference = ReferenceModel::new(&architecture, &parameters)?;
         let (backend, precision) = (parameters.backend(), Precision::F32);
-        Ok(Self { backend, architecture, parameters, lexicon: None, precision, reference })
+        let search_precision = precision;
+        Ok(Self { architecture, parameters, lexicon: None, precision, search_precision, backend, reference })
+    }
+
+    /// Returns the same model with another architecture over the same parameters.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_architecture(&self, architecture: Architecture) -> Result<Self> {
+        self.rebuilt(architecture, self.parameters.clone())
     }
 
     /// Returns the same model over other parameters.
@@ -39,8 +50,13 @@ impl RnnSearch {
     /// # Errors
     /// As [`Self::new`].
     pub fn with_parameters(&self, parameters: Parameters) -> Result<Self> {
-        let model = Self::new(self.architecture.clone(), parameters)?;
-        Ok(model.with_lexicon(self.lexicon.clone()).with_precision(self.precision))
+        self.rebuilt(self.architecture.clone(), parameters)
+    }
+
+    fn rebuilt(&self, architecture: Architecture, parameters: Parameters) -> Result<Self> {
+        let Self { precision, search_precision, .. } = *self;
+        let model = Self::new(architecture, parameters)?.with_lexicon(self.lexicon.clone());
+        Ok(Self { precision, search_precision, ..model })
     }
 
     /// Returns the same model with another unit lexicon, or none.
@@ -48,9 +64,15 @@ impl RnnSearch {
         Self { lexicon, ..self }
     }
 
-    /// Returns the same model with another precision of products on the CPU, which is f32 otherwise.
+    /// Returns the same model with another precision of products on the CPU in training and forced decoding. It is f32
+    /// otherwise.
     pub fn with_precision(self, precision: Precision) -> Self {
         Self { precision, ..self }
+    }
+
+    /// Returns the same model with another precision of products on the CPU in search. It is f32 otherwise.
+    pub fn with_search_precision(self, search_precision: Precision) -> Self {
+        Self { search_precision, ..self }
     }
 
     /// Lexicon that biases the output, if any.
@@ -83,7 +105,7 @@ impl RnnSearch {
         ModelView { architecture, lexicon: lexicon.as_deref(), precision: *precision, parameters }
     }
 
-    /// Packs the weights of several models for the CPU backend and passes them to `work`.
+    /// Packs the weights of several models for search on the CPU backend and passes them to `work`.
     ///
     /// # Errors
     /// A parameter is not a contiguous f32 tensor on the CPU, or `work` fails.
@@ -92,7 +114,8 @@ impl RnnSearch {
         mode: PackingMode,
         work: impl FnOnce(&[PackedModel]) -> Result<R>,
     ) -> Result<R> {
-        let views: Vec<ModelView> = models.iter().map(|model| model.view()).collect();
+        let views: Vec<ModelView> =
+            models.iter().map(|model| ModelView { precision: model.search_precision, ..model.view() }).collect();
         cpu::with_all_packed(&views, mode, work)
     }
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 use candle_core::Device;
 
 use super::languages::{LanguagePair, language_pairs};
-use crate::translator::{Linker, Translator};
+use crate::translator::{Linker, PrecisionOption, Translator};
 
 /// Model as it was loaded.
 pub struct LoadedModel {
@@ -23,8 +23,8 @@ impl LoadedModel {
     ///
     /// # Errors
     /// A directory holds no model, or a damaged one, or the vocabularies differ.
-    pub fn load(name: &str, directories: &[PathBuf], device: &Device) -> Result<Self> {
-        let translator = Translator::load_ensemble_on(directories, device)?;
+    pub fn load(name: &str, directories: &[PathBuf], device: &Device, precision: PrecisionOption) -> Result<Self> {
+        let translator = Translator::load_ensemble_on(directories, device)?.with_precision(precision)?;
         let linker = Linker::from_model(&translator)?;
         let tags = translator.config().data.sources.iter().filter_map(|source| source.tag.as_deref());
         let pairs = language_pairs(name, tags);

@@ -4,6 +4,8 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::translator::PrecisionOption;
+
 /// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
@@ -19,6 +21,8 @@ pub struct ServeOptions {
     pub limits: RequestLimits,
     /// File of keys, one per line, one of which every request of work needs.
     pub api_keys: Option<PathBuf>,
+    /// Precision of matrix products in search on the CPU.
+    pub precision: PrecisionOption,
     /// Loads models anew when their directories change.
     pub watch: bool,
     /// File that corrected pairs are appended to.

@@ -16,7 +16,7 @@ use super::metrics::ServerMetrics;
 use super::options::{AllowedOrigin, ModelSpec, RequestLimits, ServeOptions};
 use crate::error::usage;
 use crate::search::Cancellation;
-use crate::translator::Sentence;
+use crate::translator::{PrecisionOption, Sentence};
 
 /// Bytes of a request's body besides its texts.
 const BODY_OVERHEAD: usize = 64 * 1024;
@@ -28,15 +28,22 @@ pub struct ServedModel {
     name: String,
     directories: Vec<PathBuf>,
     device: Device,
+    precision: PrecisionOption,
     current: RwLock<Arc<LoadedModel>>,
     queue: Arc<WorkQueue>,
 }
 
 impl ServedModel {
-    fn new(name: String, directories: Vec<PathBuf>, device: &Device, metrics: &Arc<ServerMetrics>) -> Result<Self> {
-        let current = RwLock::new(Arc::new(LoadedModel::load(&name, &directories, device)?));
+    fn new(
+        name: String,
+        directories: Vec<PathBuf>,
+        device: &Device,
+        precision: PrecisionOption,
+        metrics: &Arc<ServerMetrics>,
+    ) -> Result<Self> {
+        let current = RwLock::new(Arc::new(LoadedModel::load(&name, &directories, device, precision)?));
         let queue = WorkQueue::start(&name, Arc::clone(metrics)).context("cannot start the thread of a model")?;
-        Ok(Self { name, directories, device: device.clone(), current, queue })
+        Ok(Self { name, directories, device: device.clone(), precision, current, queue })
     }
 
     /// Name in requests.
@@ -59,7 +66,7 @@ impl ServedModel {
     /// # Errors
     /// As [`LoadedModel::load`]; the former model stays.
     pub fn reload(&self) -> Result<()> {
-        let loaded = LoadedModel::load(&self.name, &self.directories, &self.device)?;
+        let loaded = LoadedModel::load(&self.name, &self.directories, &self.device, self.precision)?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded);
         Ok(())
     }
@@ -117,7 +124,9 @@ impl Server {
             return usage("a server needs at least one model");
         }
         let metrics = Arc::new(ServerMetrics::new()?);
-        let load = |(name, directories)| Ok(Arc::new(ServedModel::new(name, directories, device, &metrics)?));
+        let load = |(name, directories)| {
+            Ok(Arc::new(ServedModel::new(name, directories, device, options.precision, &metrics)?))
+        };
         let server = Self {
             models: named.into_iter().map(load).collect::<Result<_>>()?,
             allow_origin: options.allow_origin.clone(),

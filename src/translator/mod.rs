@@ -56,6 +56,8 @@ pub use request::{MAX_SENTENCE_UNITS, Request, ResultSelection, Sentence};
 pub use trace::{BeamNode, PartialTranslation, Trace, TraceCandidate, TraceOptions, TraceSide, TraceStep, TraceUnit};
 pub use unk_replacement::Dictionary;
 
+pub use crate::model::PrecisionOption;
+
 /// Units of a batch in forced decoding, with padding.
 const BATCH_UNITS: usize = 2048;
 
@@ -413,9 +415,21 @@ impl Translator {
             let architecture = model.architecture();
             let attention = architecture.attention.with_overrides(overrides, architecture.dimensions());
             let attention = attention.map_err(|reason| UsageError(format!("--{reason}")))?;
-            let architecture = Architecture { attention, ..architecture.clone() };
-            let lexicon = model.lexicon().cloned();
-            Ok(Arc::new(RnnSearch::new(architecture, model.parameters().clone())?.with_lexicon(lexicon)))
+            Ok(Arc::new(model.with_architecture(Architecture { attention, ..architecture.clone() })?))
+        };
+        Ok(Self { models: self.models.iter().map(rebuild).collect::<Result<_>>()?, ..self })
+    }
+
+    /// Sets the precision of products in search, which is f32 otherwise. Links, and scores of given translations, are computed in
+    /// f32.
+    ///
+    /// # Errors
+    /// The models are on a GPU, which computes in f32 ([`UsageError`]).
+    pub fn with_precision(self, precision: PrecisionOption) -> Result<Self> {
+        let precision = precision.resolve(self.device().is_cpu()).or_else(usage)?;
+        let rebuild = |model: &Arc<RnnSearch>| -> Result<Arc<RnnSearch>> {
+            let model = model.with_architecture(model.architecture().clone())?;
+            Ok(Arc::new(model.with_search_precision(precision)))
         };
         Ok(Self { models: self.models.iter().map(rebuild).collect::<Result<_>>()?, ..self })
     }

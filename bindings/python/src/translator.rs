@@ -13,6 +13,7 @@ use softalign::error::UsageError;
 use softalign::evaluation::{
     Evaluator, System, SystemResult, SystemScores, pair_sizes, read_gold, report_json, write_report,
 };
+use softalign::model::PrecisionOption;
 use softalign::reporter::Reporter;
 use softalign::text::{TableFormat, features_before};
 use softalign::translator::{
@@ -157,6 +158,7 @@ impl Model {
         let flags = ["confidence", "by_length", "search_threshold"].map(|name| options.take(py, name));
         let [confidence, by_length, search_threshold] = flags;
         let reverse_model = options.take(py, "reverse_model")?;
+        let precision = options.take(py, "precision")?.unwrap_or(PrecisionOption::F32);
         let overrides: InferenceOverrides = options.structure(py)?;
         let links = LinkOptions { reverse_model, ..options.structure(py)? };
         let decoding: DecodeOptions = options.structure(py)?;
@@ -172,7 +174,8 @@ impl Model {
                 None => evaluator,
                 Some(gold) => evaluator.gold(gold.read(&pairs, &linker, gold_base)?),
             };
-            let system = System::Model(Box::new(translator.into_owned()), Box::new(linker));
+            let translator = translator.into_owned().with_precision(precision)?;
+            let system = System::Model(Box::new(translator), Box::new(linker));
             let evaluation = evaluator.reporter(caller).evaluate_system(&system)?;
             let translations = evaluation.translations.clone();
             let scores = SystemScores::Translations(Box::new(evaluation));
@@ -224,6 +227,7 @@ impl Model {
         };
         let markup: Option<Markup> = options.take(py, "markup")?;
         let placeholders: Option<String> = options.take(py, "placeholders")?;
+        let precision = options.take(py, "precision")?.unwrap_or(PrecisionOption::F32);
         let tag = options.take(py, "tag_source")?;
         let features = options.take(py, "features")?;
         let overrides: InferenceOverrides = options.structure(py)?;
@@ -243,6 +247,7 @@ impl Model {
             let dictionary = replaces_unknown.then(|| dictionary.map_or_else(Default::default, Dictionary::from_pairs));
             let translator = translator.constrained(&decoding)?.into_owned();
             let translator = translator.with_dictionary(dictionary).with_unknown_copied(copies_unknown);
+            let translator = translator.with_precision(precision)?;
             Ok(TranslationOptions { request, translator, linker, markup, tag, features, copies_unknown })
         };
         settle().map_err(|error| exception(py, error))

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 pub use self::resolve::ResolvedConfig;
 use crate::attention::ScoreName;
 use crate::error::usage;
-use crate::kernels::matrix::{Precision, is_bf16_faster};
-use crate::model::{DecoderKind, InitialState};
+use crate::kernels::matrix::Precision;
+use crate::model::{DecoderKind, InitialState, PrecisionOption};
 use crate::text::{NormalForm, Units};
 use crate::training::{Metric, Schedule};
 
@@ -49,29 +49,6 @@ pub enum HardAttention {
     Sampled,
     /// Marginalized exactly.
     Exact,
-}
-
-/// Precision of the products in training.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum PrecisionOption {
-    /// bf16 on a CPU with AMX, else f32.
-    Auto,
-    /// Single precision.
-    #[default]
-    F32,
-    /// Factors rounded to 8 bits, with f32 sums; slower than f32 on a CPU without bf16 instructions.
-    Bf16,
-}
-
-impl From<Precision> for PrecisionOption {
-    fn from(precision: Precision) -> Self {
-        match precision {
-            Precision::F32 => Self::F32,
-            Precision::Bf16 => Self::Bf16,
-        }
-    }
 }
 
 /// Settings of a training. Every field is optional: [`Self::resolve`] chooses unset ones from the data.
@@ -297,7 +274,7 @@ pub struct TrainConfig {
     #[cfg_attr(feature = "cli", arg(long, value_name = "R", help_heading = "Training"))]
     pub max_gradient_norm: Option<f64>,
 
-    /// Precision of matrix products on the CPU. Parameters, sums and all other arithmetic are f32 [default: f32].
+    /// Precision of matrix products on the CPU. Parameters, sums and all other arithmetic are f32 [default: auto].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Training"))]
     pub precision: Option<PrecisionOption>,
@@ -388,12 +365,7 @@ impl TrainConfig {
     /// # Errors
     /// bf16 is required on a GPU.
     pub fn precision_on(&self, is_cpu: bool) -> Result<Precision> {
-        match self.precision.unwrap_or_default() {
-            PrecisionOption::Bf16 if !is_cpu => usage("--precision bf16 needs the CPU: a GPU computes in f32"),
-            PrecisionOption::Bf16 => Ok(Precision::Bf16),
-            PrecisionOption::Auto if is_cpu && is_bf16_faster() => Ok(Precision::Bf16),
-            PrecisionOption::Auto | PrecisionOption::F32 => Ok(Precision::F32),
-        }
+        self.precision.unwrap_or(PrecisionOption::Auto).resolve(is_cpu).or_else(usage)
     }
 
     /// Sets the default weight of guided alignment for links of the user.
