@@ -274,7 +274,7 @@ pub struct TrainConfig {
     #[cfg_attr(feature = "cli", arg(long, value_name = "R", help_heading = "Training"))]
     pub max_gradient_norm: Option<f64>,
 
-    /// Precision of matrix products on the CPU. Parameters, sums and all other arithmetic are f32 [default: auto].
+    /// Precision of matrix products on the CPU. Parameters, sums and all other arithmetic are f32 [default: f32].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Training"))]
     pub precision: Option<PrecisionOption>,
@@ -365,7 +365,7 @@ impl TrainConfig {
     /// # Errors
     /// bf16 is required on a GPU.
     pub fn precision_on(&self, is_cpu: bool) -> Result<Precision> {
-        self.precision.unwrap_or(PrecisionOption::Auto).resolve(is_cpu).or_else(usage)
+        self.precision.unwrap_or(PrecisionOption::F32).resolve(is_cpu).or_else(usage)
     }
 
     /// Sets the default weight of guided alignment for links of the user.

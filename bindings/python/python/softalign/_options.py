@@ -137,7 +137,7 @@ class TrainOptions(TypedDict, total=False):
     """Maximum global norm of the gradients; larger ones are clipped [default: 1]"""
 
     precision: Literal["auto", "f32", "bf16"]
-    """Precision of matrix products on the CPU. Parameters, sums and all other arithmetic are f32 [default: auto]"""
+    """Precision of matrix products on the CPU. Parameters, sums and all other arithmetic are f32 [default: f32]"""
 
     max_epochs: int
     """Maximum number of epochs [default: chosen from the data]"""
