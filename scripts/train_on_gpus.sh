@@ -13,15 +13,16 @@ for ((rank = 0; rank < WORLD_SIZE; rank++)); do
 done
 
 # Background processes of a script ignore Ctrl-C.
-trap 'kill -TERM "${processes[@]}" 2> /dev/null || true' INT TERM
+stopped=false
+trap 'stopped=true; kill -TERM "${processes[@]}" 2> /dev/null || true' INT TERM
 status=0
 for ((running = WORLD_SIZE; running > 0; running--)); do
     ended=0
     wait -n || ended=$?
     if ((ended > 0 && status == 0)); then
         status=$ended
-        # The others wait for one that has failed, except after a signal, when all of them end.
-        ((ended > 128)) || { sleep 5; kill -KILL "${processes[@]}" 2> /dev/null || true; }
+        # The others would wait for one that has failed. After Ctrl-C, all of them end by themselves.
+        $stopped || { sleep 5; kill -KILL "${processes[@]}" 2> /dev/null || true; }
     fi
 done
 wait
