@@ -219,6 +219,15 @@ fn detects_vocabularies_of_another_model() {
 }
 
 #[test]
+fn reads_a_vocabulary_that_another_program_formatted() {
+    let dir = TestDir::with_model();
+    let translated = dir.run(&["translate", "--model", "model", "the red fox"]);
+    let vocabulary: Value = serde_json::from_str(&dir.text("model/source.tokenizer.json")).unwrap();
+    dir.write("model/source.tokenizer.json", vocabulary.to_string());
+    assert_eq!(dir.run(&["translate", "--model", "model", "the red fox"]).worked(), translated.worked());
+}
+
+#[test]
 fn detects_non_finite_results() {
     for value in [f32::NAN, f32::INFINITY] {
         let dir = TestDir::with_model();

@@ -9,18 +9,19 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::{Device, Tensor};
 use safetensors::Dtype;
+use safetensors::tensor::TensorInfo;
 use sha2::{Digest, Sha256};
 
 use super::atomic_file::{cannot_read, write_atomically};
 use super::config::hexadecimal;
 use super::jsonl::JsonlLog;
 use super::lock::{Lock, cannot_write_dir, holder};
-use super::safetensors_io::Header;
+use super::safetensors_io::{Header, zeros_in_huge_pages};
 use super::tfevents::{EventFile, event_files};
 use super::{Config, aligner, lexicon};
 use crate::aligner::WordAligner;
 use crate::error::not_found;
-use crate::model::UnitLexicon;
+use crate::model::{Architecture, UnitLexicon};
 use crate::parameters::Parameters;
 use crate::text::{ProtectedTokens, Units, Vocabulary};
 
@@ -55,6 +56,9 @@ pub(super) const FILES: [&str; 13] = [
     ATTENTION_HTML,
 ];
 
+/// Tensors by name.
+pub(super) type Tensors = BTreeMap<String, Tensor>;
+
 /// Metadata key of [`Checkpoint::fingerprint`] in safetensors files.
 const BELONGS_TO: &str = "belongs_to";
 
@@ -72,24 +76,42 @@ pub struct Checkpoint {
     pub source: Arc<Vocabulary>,
     /// Target vocabulary.
     pub target: Arc<Vocabulary>,
-    /// SHA-256 of architecture and vocabularies, which ties the other files to this model.
-    fingerprint: String,
+    /// SHA-256 of architecture and vocabularies as they are stored, which ties the other files to this model.
+    stored_fingerprint: Option<String>,
 }
 
 impl Checkpoint {
     /// Assembles a checkpoint.
     ///
     /// # Errors
-    /// A vocabulary cannot be serialized.
+    /// The architecture cannot be serialized.
     pub fn new(config: Config, source: Arc<Vocabulary>, target: Arc<Vocabulary>) -> Result<Self> {
-        let (source_json, target_json) = rayon::join(|| source.to_json(), || target.to_json());
+        let mut checkpoint = Self { config, source, target, stored_fingerprint: None };
+        if let (Some(source), Some(target)) = (checkpoint.source.stored_json(), checkpoint.target.stored_json()) {
+            checkpoint.stored_fingerprint = Some(checkpoint.fingerprint_with([source, target])?);
+        }
+        Ok(checkpoint)
+    }
+
+    fn fingerprint_with(&self, vocabularies: [&str; 2]) -> Result<String> {
         let mut hash = Sha256::new();
-        let text = &config.text;
-        hash.update(serde_json::to_string(&config.architecture)?);
+        let text = &self.config.text;
+        hash.update(serde_json::to_string(&self.config.architecture)?);
         hash.update(serde_json::to_string(&(text.source_units, text.target_units, text.joint_vocabulary))?);
-        hash.update(source_json?);
-        hash.update(target_json?);
-        Ok(Self { config, source, target, fingerprint: hexadecimal(hash) })
+        vocabularies.iter().for_each(|json| hash.update(json));
+        Ok(hexadecimal(hash))
+    }
+
+    fn fingerprint(&self) -> Result<String> {
+        let (source, target) = rayon::join(|| self.source.to_json(), || self.target.to_json());
+        self.fingerprint_with([&source?, &target?])
+    }
+
+    /// True if a file with this metadata belongs to the model. Vocabularies that another program rewrote are compared as
+    /// [`Vocabulary::to_json`] writes them.
+    fn owns(&self, metadata: &HashMap<String, String>) -> Result<bool> {
+        let Some(belongs_to) = metadata.get(BELONGS_TO) else { return Ok(false) };
+        Ok(Some(belongs_to) == self.stored_fingerprint.as_ref() || *belongs_to == self.fingerprint()?)
     }
 
     /// True if both vocabularies equal the other model's.
@@ -208,7 +230,7 @@ impl ModelDir {
     /// # Errors
     /// The file cannot be written.
     pub fn save_aligner(&self, checkpoint: &Checkpoint, aligner: &WordAligner) -> Result<()> {
-        let bytes = aligner::serialize(aligner, HashMap::from([fingerprint_metadata(checkpoint)]))?;
+        let bytes = aligner::serialize(aligner, HashMap::from([fingerprint_metadata(checkpoint)?]))?;
         self.write_bytes(ALIGNER, &bytes)
     }
 
@@ -263,7 +285,7 @@ impl ModelDir {
     /// # Errors
     /// The file cannot be written.
     pub fn save_lexicon(&self, checkpoint: &Checkpoint, lexicon: &UnitLexicon) -> Result<()> {
-        let bytes = lexicon::serialize(lexicon, HashMap::from([fingerprint_metadata(checkpoint)]))?;
+        let bytes = lexicon::serialize(lexicon, HashMap::from([fingerprint_metadata(checkpoint)?]))?;
         self.write_bytes(LEXICON, &bytes)
     }
 
@@ -295,6 +317,10 @@ impl ModelDir {
     /// # Errors
     /// A file is missing, damaged or of a newer format.
     pub fn load(&self) -> Result<Checkpoint> {
+        self.load_vocabularies(self.load_config()?)
+    }
+
+    fn load_config(&self) -> Result<Config> {
         let path = self.path.join(CONFIG);
         if !path.exists() {
             let hint = "train one with softalign train --train PAIRS.tsv --out DIR, or name another with --model DIR";
@@ -302,14 +328,18 @@ impl ModelDir {
         }
         let config = Config::parse(&self.read_text(CONFIG)?).with_context(|| path.display().to_string())?;
         config.architecture.check().map_err(|reason| anyhow!("{}: {reason}", path.display()))?;
+        Ok(config)
+    }
+
+    fn load_vocabularies(&self, config: Config) -> Result<Checkpoint> {
         let vocabulary =
             |name: &str, units: Units, protected_tokens: &ProtectedTokens, size: usize| -> Result<Arc<Vocabulary>> {
                 let path = self.path.join(name);
                 let normalization = config.text.normalization;
-                let vocabulary = Vocabulary::from_json(&self.read_text(name)?, units, normalization, protected_tokens)
+                let vocabulary = Vocabulary::from_json(self.read_text(name)?, units, normalization, protected_tokens)
                     .with_context(|| {
-                        format!("{}: damaged, or not of the units and normalization in {CONFIG}", path.display())
-                    })?;
+                    format!("{}: damaged, or not of the units and normalization in {CONFIG}", path.display())
+                })?;
                 ensure!(
                     vocabulary.size() == size,
                     "{}: holds {} units, but {CONFIG} expects {size}; the files belong to different models",
@@ -332,11 +362,23 @@ impl ModelDir {
         Checkpoint::new(config, source, target)
     }
 
-    /// Reads config.json, vocabularies and the best parameters, the last in parallel.
+    /// Reads config.json, vocabularies and the best parameters.
     ///
     /// # Errors
     /// A file is missing, damaged, of a newer format or belongs to another config.json.
     pub fn load_model(&self, device: &Device) -> Result<(Checkpoint, Parameters)> {
+        self.load_model_with(device, |_, parameters| Ok(parameters))
+    }
+
+    /// Reads config.json, vocabularies and the best parameters, and builds a model with the last in parallel.
+    ///
+    /// # Errors
+    /// As [`Self::load_model`], or `build` fails.
+    pub fn load_model_with<M: Send>(
+        &self,
+        device: &Device,
+        build: impl FnOnce(&Architecture, Parameters) -> Result<M> + Send,
+    ) -> Result<(Checkpoint, M)> {
         if let Some(holder) = (!self.has(MODEL)).then(|| holder(&self.path)).flatten() {
             let previous = self.latest_archive().map(|path| format!("; the previous model is in {}", path.display()));
             bail!(
@@ -345,33 +387,74 @@ impl ModelDir {
                 previous.unwrap_or_default()
             );
         }
-        let (checkpoint, tensors) = rayon::join(|| self.load(), || self.read_tensors(MODEL, device));
-        let (checkpoint, (tensors, metadata)) = (checkpoint?, tensors?);
+        let config = self.load_config()?;
+        let architecture = config.architecture.clone();
+        let load_vocabularies = || {
+            let checkpoint = self.load_vocabularies(config)?;
+            checkpoint.source.prepare()?;
+            Ok::<_, anyhow::Error>(checkpoint)
+        };
+        let build_model = || {
+            let (tensors, metadata) = self.read_parameters(device)?;
+            let parameters = Parameters::from_tensors(&architecture.parameter_spec(), tensors);
+            let parameters = parameters.with_context(|| self.path.join(MODEL).display().to_string());
+            Ok::<_, anyhow::Error>((parameters.and_then(|parameters| build(&architecture, parameters)), metadata))
+        };
+        let (checkpoint, model) = rayon::join(load_vocabularies, build_model);
+        let (checkpoint, (model, metadata)) = (checkpoint?, model?);
         self.check_fingerprint(MODEL, &checkpoint, &metadata)?;
-        let parameters = Parameters::from_tensors(&checkpoint.config.architecture.parameter_spec(), tensors)
-            .with_context(|| self.path.join(MODEL).display().to_string())?;
-        Ok((checkpoint, parameters))
+        Ok((checkpoint, model?))
     }
 
-    pub(super) fn read_tensors(
-        &self,
-        name: &str,
-        device: &Device,
-    ) -> Result<(BTreeMap<String, Tensor>, HashMap<String, String>)> {
+    pub(super) fn read_tensors(&self, name: &str, device: &Device) -> Result<(Tensors, HashMap<String, String>)> {
+        let (mut file, header) = self.open_tensors(name)?;
+        let mut tensors = BTreeMap::new();
+        for (tensor, info) in header.tensors {
+            let mut values = vec![0f32; info.shape.iter().product()];
+            self.read_values(name, &mut file, &mut values)?;
+            tensors.insert(tensor, Tensor::from_vec(values, info.shape, device)?);
+        }
+        Ok((tensors, header.metadata))
+    }
+
+    /// Reads the best parameters. On the CPU, they share one block of memory, which is faster to fill than many.
+    fn read_parameters(&self, device: &Device) -> Result<(Tensors, HashMap<String, String>)> {
+        if !device.is_cpu() {
+            return self.read_tensors(MODEL, device);
+        }
+        let (mut file, header) = self.open_tensors(MODEL)?;
+        let count = header.tensors.iter().map(|(_, info)| info.shape.iter().product::<usize>()).sum();
+        let (mut values, mut start) = zeros_in_huge_pages(count);
+        self.read_values(MODEL, &mut file, &mut values[start..])?;
+        let length = values.len();
+        let all = Tensor::from_vec(values, length, device)?;
+        let view = |(name, info): (String, TensorInfo)| {
+            let count = info.shape.iter().product();
+            start += count;
+            Ok((name, all.narrow(0, start - count, count)?.reshape(info.shape)?))
+        };
+        Ok((header.tensors.into_iter().map(view).collect::<Result<_>>()?, header.metadata))
+    }
+
+    /// Opens a file of f32 tensors at the first one's values.
+    fn open_tensors(&self, name: &str) -> Result<(File, Header)> {
         let path = self.path.join(name);
         let cannot = || cannot_read(&path);
         let mut file = File::open(&path).with_context(cannot)?;
         let length = file.metadata().with_context(cannot)?.len();
-        let damaged = || format!("{}: damaged, or not a safetensors file", path.display());
-        let header = Header::read(&mut file, length).with_context(damaged)?;
-        let mut tensors = BTreeMap::new();
-        for (tensor, info) in header.tensors {
+        let header = Header::read(&mut file, length).with_context(|| self.damaged_tensors(name))?;
+        for (tensor, info) in &header.tensors {
             ensure!(info.dtype == Dtype::F32, "{}: tensor {tensor} is not of type F32", path.display());
-            let mut values = vec![0f32; info.shape.iter().product()];
-            file.read_exact(bytemuck::cast_slice_mut(&mut values)).with_context(damaged)?;
-            tensors.insert(tensor, Tensor::from_vec(values, info.shape, device)?);
         }
-        Ok((tensors, header.metadata))
+        Ok((file, header))
+    }
+
+    fn read_values(&self, name: &str, file: &mut File, values: &mut [f32]) -> Result<()> {
+        file.read_exact(bytemuck::cast_slice_mut(values)).with_context(|| self.damaged_tensors(name))
+    }
+
+    fn damaged_tensors(&self, name: &str) -> String {
+        format!("{}: damaged, or not a safetensors file", self.path.join(name).display())
     }
 
     pub(super) fn check_fingerprint(
@@ -380,9 +463,12 @@ impl ModelDir {
         checkpoint: &Checkpoint,
         metadata: &HashMap<String, String>,
     ) -> Result<()> {
-        let matches = metadata.get(BELONGS_TO) == Some(&checkpoint.fingerprint);
         let path = self.path.join(name);
-        ensure!(matches, "{}: does not belong to the {CONFIG} and vocabulary beside it", path.display());
+        ensure!(
+            checkpoint.owns(metadata)?,
+            "{}: does not belong to the {CONFIG} and vocabulary beside it",
+            path.display()
+        );
         Ok(())
     }
 
@@ -438,9 +524,9 @@ impl ModelDir {
 /// Bytes of model.safetensors.
 pub(super) fn model_bytes(checkpoint: &Checkpoint, parameters: &Parameters) -> Result<Vec<u8>> {
     let tensors = parameters.iter();
-    Ok(safetensors::serialize(tensors, Some(HashMap::from([fingerprint_metadata(checkpoint)])))?)
+    Ok(safetensors::serialize(tensors, Some(HashMap::from([fingerprint_metadata(checkpoint)?])))?)
 }
 
-pub(super) fn fingerprint_metadata(checkpoint: &Checkpoint) -> (String, String) {
-    (BELONGS_TO.to_owned(), checkpoint.fingerprint.clone())
+pub(super) fn fingerprint_metadata(checkpoint: &Checkpoint) -> Result<(String, String)> {
+    Ok((BELONGS_TO.to_owned(), checkpoint.fingerprint()?))
 }

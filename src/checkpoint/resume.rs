@@ -36,7 +36,7 @@ impl ModelDir {
         let progress = serde_json::to_string(snapshot.progress)?;
         let settings = fixed_settings(checkpoint)?.to_string();
         let metadata = HashMap::from([
-            fingerprint_metadata(checkpoint),
+            fingerprint_metadata(checkpoint)?,
             (PROGRESS.to_owned(), progress),
             (SETTINGS.to_owned(), settings),
         ]);

@@ -51,6 +51,25 @@ impl Header {
     }
 }
 
+/// Zeros, and the index from which on `count` of them are in huge pages where Linux offers these. It maps small pages in more
+/// time than it reads a file into them.
+pub fn zeros_in_huge_pages(count: usize) -> (Vec<f32>, usize) {
+    const HUGE_PAGE: usize = 1 << 21;
+    const PAGE: usize = 1 << 12;
+    let bytes = (count * size_of::<f32>()).next_multiple_of(HUGE_PAGE);
+    // The allocator writes to the first huge page, so none of the values are there. With the page that it adds, the block
+    // is a multiple of huge pages, which Linux aligns to them.
+    let mut values = vec![0f32; (bytes + HUGE_PAGE - PAGE) / size_of::<f32>()];
+    let first = values.as_ptr().align_offset(HUGE_PAGE);
+    #[cfg(target_os = "linux")]
+    if let Some(part) = values.get_mut(first..) {
+        // SAFETY: these are whole pages of the block, and the advice does not change their contents.
+        unsafe { libc::madvise(part.as_mut_ptr().cast(), size_of_val(part), libc::MADV_HUGEPAGE) };
+    }
+    values.truncate(first + count);
+    (values, first)
+}
+
 /// Reads a one-dimensional array.
 ///
 /// # Errors

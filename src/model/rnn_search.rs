@@ -7,7 +7,7 @@ use candle_core::{Device, Result};
 use super::cpu::{self, ForcedOutput, PackedModel, PackingMode};
 use super::reference::{ReferenceIncrementalDecoder, ReferenceModel};
 use super::view::ModelView;
-use super::{Architecture, BatchLoss, Dropout, ForcedScores, UnitLexicon};
+use super::{Architecture, BatchLoss, Dropout, ForcedScores, MIN_SHORTLIST_VOCABULARY, UnitLexicon};
 use crate::kernels::Backend;
 use crate::kernels::matrix::Precision;
 use crate::parameters::{Gradients, Parameters};
@@ -103,6 +103,22 @@ impl RnnSearch {
     fn view(&self) -> ModelView<'_> {
         let Self { architecture, parameters, lexicon, precision, .. } = self;
         ModelView { architecture, lexicon: lexicon.as_deref(), precision: *precision, parameters }
+    }
+
+    /// Packs the weights for search now, if the parameters keep them ([`Parameters::keeping_derived`]).
+    ///
+    /// # Errors
+    /// A parameter is not a contiguous f32 tensor.
+    pub fn pack(&self) -> Result<()> {
+        if self.backend != Backend::Cpu {
+            return Ok(());
+        }
+        Self::with_packed(&[self], PackingMode::Inference, |weights| {
+            if self.architecture.target_vocabulary < MIN_SHORTLIST_VOCABULARY {
+                weights[0].output();
+            }
+            Ok(())
+        })
     }
 
     /// Packs the weights of several models for search on the CPU backend and passes them to `work`.

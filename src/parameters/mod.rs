@@ -4,6 +4,7 @@
 //! from a spec or checked against one. [`Gradients`] and the optimizer refer to names alone, so that any model trains
 //! with the same code.
 
+mod derived;
 mod gradients;
 mod linear;
 mod spec;

@@ -1,9 +1,12 @@
 //! Parameters of one model, with PyTorch's names and layouts.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use candle_core::{CpuStorage, DType, Device, Result, Shape, Storage, Tensor, Var, bail};
+use rayon::prelude::*;
 
+use super::derived::DerivedValues;
 use super::{ParameterSpec, ParameterViews};
 use crate::kernels::Backend;
 use crate::kernels::reference::gru::GruWeights;
@@ -14,9 +17,15 @@ use crate::random::SeededRng;
 #[derive(Clone, Debug)]
 pub struct Parameters {
     tensors: BTreeMap<String, Tensor>,
+    /// Values computed from them, if they are kept.
+    derived: Option<Arc<DerivedValues>>,
 }
 
 impl Parameters {
+    fn new(tensors: BTreeMap<String, Tensor>) -> Self {
+        Self { tensors, derived: None }
+    }
+
     /// Initializes parameters at random. Each has its own random generator, so that none depends on another's size.
     ///
     /// # Errors
@@ -26,7 +35,7 @@ impl Parameters {
             let values = entry.init.draw(&entry.shape, &mut SeededRng::new(seed, &entry.name, 0));
             Ok((entry.name.clone(), Tensor::from_vec(values, entry.shape.as_slice(), device)?))
         };
-        Ok(Self { tensors: spec.iter().map(draw).collect::<Result<_>>()? })
+        spec.iter().map(draw).collect::<Result<_>>().map(Self::new)
     }
 
     /// Builds parameters from loaded tensors after checking names, shapes and values.
@@ -41,15 +50,17 @@ impl Parameters {
             if tensor.shape() != &Shape::from(shape.clone()) {
                 bail!("parameter {name} has shape {:?}, expected {shape:?}", tensor.dims());
             }
-            if !all_finite(&tensor)? {
-                bail!("parameter {name} has values that are not finite");
-            }
             tensors.insert(name.clone(), tensor);
         }
-        match found.keys().next() {
-            Some(surplus) => bail!("parameter {surplus} does not belong to this model"),
-            None => Ok(Self { tensors }),
+        if let Some(surplus) = found.keys().next() {
+            bail!("parameter {surplus} does not belong to this model");
         }
+        let wrong = |(name, tensor): (&String, &Tensor)| match all_finite(tensor) {
+            Ok(true) => None,
+            Ok(false) => Some(candle_core::Error::msg(format!("parameter {name} has values that are not finite"))),
+            Err(error) => Some(error),
+        };
+        tensors.par_iter().find_map_first(wrong).map_or_else(|| Ok(Self::new(tensors)), Err)
     }
 
     /// Mean of several models' parameters.
@@ -67,7 +78,7 @@ impl Parameters {
             }
             tensors.insert(name.clone(), sum);
         }
-        Ok(Self { tensors })
+        Ok(Self::new(tensors))
     }
 
     /// Cosine similarity of two models' parameters, flattened: near 0 for independent initializations, near 1 for
@@ -107,7 +118,7 @@ impl Parameters {
             };
             tensors.insert(name.clone(), copied);
         }
-        Ok(Self { tensors })
+        Ok(Self::new(tensors))
     }
 
     /// Copies the parameters as variables, whose operations candle records for back-propagation.
@@ -119,7 +130,7 @@ impl Parameters {
         for (name, tensor) in &self.tensors {
             tensors.insert(name.clone(), Var::from_tensor(tensor)?.into_inner());
         }
-        Ok(Self { tensors })
+        Ok(Self::new(tensors))
     }
 
     /// Copies the values into new tensors.
@@ -128,11 +139,18 @@ impl Parameters {
     /// The device is out of memory.
     pub fn deep_copy(&self) -> Result<Self> {
         let copy = |(name, tensor): (&String, &Tensor)| Ok((name.clone(), tensor.detach().copy()?));
-        Ok(Self { tensors: self.tensors.iter().map(copy).collect::<Result<_>>()? })
+        self.tensors.iter().map(copy).collect::<Result<_>>().map(Self::new)
+    }
+
+    /// Returns the same parameters, which will not change, and keeps what search computes from them, such as packed weights.
+    #[must_use]
+    pub fn keeping_derived(self) -> Self {
+        Self { derived: Some(Arc::default()), ..self }
     }
 
     /// Iterates mutably over all parameters by name, in alphabetical order.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&String, &mut Tensor)> {
+        self.derived = None;
         self.tensors.iter_mut()
     }
 
@@ -182,8 +200,8 @@ impl Parameters {
         };
         let guards: Vec<Vec<_>> = models.iter().map(|model| model.tensors.iter().map(guard).collect()).collect();
         let mut all = Vec::with_capacity(models.len());
-        for guards in &guards {
-            let mut views = ParameterViews::default();
+        for (model, guards) in models.iter().zip(&guards) {
+            let mut views = ParameterViews::new(model.derived.as_deref());
             for (name, dimensions, (storage, layout)) in guards {
                 match (&**storage, layout.contiguous_offsets()) {
                     (Storage::Cpu(CpuStorage::F32(values)), Some((start, end))) => {
@@ -202,13 +220,14 @@ impl Parameters {
 mod tests {
     use super::super::Init;
     use super::*;
+    use crate::kernels::matrix::{Precision, WriteMode};
 
     #[test]
     fn remap_rows_copies_rows_with_an_origin() {
         let parameters = |values: [f32; 2], shape: (usize, usize)| {
             let full = |value, shape| Tensor::full(value, shape, &Device::Cpu).unwrap();
             let tensors = [("rows", full(values[0], shape)), ("whole", full(values[1], (1, 1)))];
-            Parameters { tensors: tensors.map(|(name, tensor)| (name.to_owned(), tensor)).into() }
+            Parameters::new(BTreeMap::from(tensors.map(|(name, tensor)| (name.to_owned(), tensor))))
         };
         let (own, base) = (parameters([1.0, 2.0], (3, 2)), parameters([3.0, 4.0], (2, 2)));
         let origins = [Some(1), None, Some(0)];
@@ -239,5 +258,24 @@ mod tests {
         assert!(attempt(&|map| drop(map.insert("x".into(), tensor(0.0)))).unwrap_err().contains("does not belong"));
         let wrong_shape = attempt(&|map| drop(map.insert("readout.bias".into(), tensor(0.0)))).unwrap_err();
         assert!(wrong_shape.contains("[1, 5], expected [4]"), "{wrong_shape}");
+    }
+
+    #[test]
+    fn keeps_packed_weights_until_parameters_change() {
+        let mut spec = ParameterSpec::default();
+        spec.linear("readout", 4, 3);
+        let packed = |parameters: &Parameters| {
+            let pack = |views: &[ParameterViews]| Ok(views[0].pack("readout.weight", Precision::F32, false));
+            Parameters::with_views(&[parameters], pack).unwrap()
+        };
+        let parameters = Parameters::initialize(&spec, 1, &Device::Cpu).unwrap();
+        assert!(!Arc::ptr_eq(&packed(&parameters), &packed(&parameters)));
+        let mut kept = parameters.keeping_derived();
+        let first = packed(&kept);
+        assert!(Arc::ptr_eq(&first, &packed(&kept)) && Arc::ptr_eq(&first, &packed(&kept.clone())));
+        kept.iter_mut().for_each(|(_, tensor)| *tensor = tensor.zeros_like().unwrap());
+        let mut product = [1.0; 4];
+        packed(&kept).forward(&mut product, 4, &[1.0; 3], WriteMode::Overwrite);
+        assert_eq!(product, [0.0; 4]);
     }
 }

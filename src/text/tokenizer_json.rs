@@ -1,18 +1,14 @@
 //! Files of Hugging Face's tokenizers: segmentation rules, units and merges.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tokenizers::decoders::fuse::Fuse;
-use tokenizers::decoders::sequence::Sequence as DecoderSequence;
-use tokenizers::decoders::strip::Strip;
-use tokenizers::models::bpe::{BPE, Merges as Pairs, Vocab as Ids};
+use tokenizers::models::bpe::{BPE, Vocab as Ids};
 use tokenizers::models::wordlevel::WordLevel;
-use tokenizers::normalizers::{NFD, NormalizerWrapper, Prepend, Replace, Sequence as NormalizerSequence};
-use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
-use tokenizers::{DecoderWrapper, ModelWrapper, SplitDelimiterBehavior, Tokenizer};
+use tokenizers::{DecoderWrapper, ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
 
 use super::units::SPACE;
 use super::{Normalization, ProtectedTokens, SPECIALS, UNKNOWN, Units};
@@ -22,29 +18,36 @@ use super::{Normalization, ProtectedTokens, SPECIALS, UNKNOWN, Units};
 const CACHE_CAPACITY: usize = 1000;
 
 /// Units and merges of a tokenizer file.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct TokenizerFile {
-    /// Id of each unit.
-    pub ids: Ids,
-    /// Pairs of units to merge, by priority; only for [`Units::Bpe`].
-    pub merges: Pairs,
+    /// Units by id.
+    pub units: Vec<String>,
+    /// Ids of pairs of units to merge, by priority; only for [`Units::Bpe`].
+    pub merges: Vec<[u32; 2]>,
 }
 
 /// Whole file. `rules` are the other entries.
 #[derive(Deserialize)]
-struct StoredFile {
-    model: StoredModel,
+struct StoredFile<'j> {
+    #[serde(borrow)]
+    model: StoredModel<'j>,
     #[serde(flatten)]
     rules: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
-struct StoredModel {
-    vocab: HashMap<String, u32>,
-    merges: Option<Pairs>,
+struct StoredModel<'j> {
+    #[serde(borrow)]
+    vocab: HashMap<Unit<'j>, u32>,
+    #[serde(borrow)]
+    merges: Option<Vec<[Unit<'j>; 2]>>,
     #[serde(flatten)]
     rules: Map<String, Value>,
 }
+
+/// Text of a unit, a part of the file unless it has escapes there.
+#[derive(Deserialize, PartialEq, Eq, Hash)]
+struct Unit<'j>(#[serde(borrow)] Cow<'j, str>);
 
 impl TokenizerFile {
     /// Reads a file. Returns its units and merges, and its rules. The former are checked, since invalid ids or merges make
@@ -54,23 +57,34 @@ impl TokenizerFile {
         rules.insert("model".to_owned(), model.rules.into());
         let ids = model.vocab;
         ensure!(model.merges.is_some() == (units == Units::Bpe), "merges are missing, or units of this kind have none");
-        let merges = model.merges.unwrap_or_default();
         check_ids(&ids)?;
-        for (first, second) in &merges {
-            let merge = [first, second, &format!("{first}{second}")];
-            ensure!(merge.iter().all(|unit| ids.contains_key(*unit)), "a merge has a unit that is not in \"vocab\"");
+        let merge = |[first, second]: &[Unit; 2]| {
+            let merged = Unit(format!("{}{}", first.0, second.0).into());
+            let known = Some([*ids.get(first)?, *ids.get(second)?]);
+            known.filter(|_| ids.contains_key(&merged))
+        };
+        let merges: Option<_> = model.merges.iter().flatten().map(merge).collect();
+        let merges = merges.context("a merge has a unit that is not in \"vocab\"")?;
+        let mut by_id = vec![String::new(); ids.len()];
+        for (unit, id) in ids {
+            by_id[id as usize] = unit.0.into_owned();
         }
-        Ok((Self { ids: ids.into_iter().collect(), merges }, rules.into()))
+        Ok((Self { units: by_id, merges }, rules.into()))
+    }
+
+    /// Ids of the units.
+    pub fn ids(&self) -> HashMap<&str, u32> {
+        self.units.iter().map(String::as_str).zip(0..).collect()
     }
 }
 
 /// Checks that each id below the size occurs once, special units come first, and no unit is empty or has a line break.
-fn check_ids(ids: &HashMap<String, u32>) -> Result<()> {
+fn check_ids(ids: &HashMap<Unit, u32>) -> Result<()> {
     for (id, special) in (0u32..).zip(SPECIALS) {
-        ensure!(ids.get(special) == Some(&id), "unit {special} does not have id {id}");
+        ensure!(ids.get(&Unit(special.into())) == Some(&id), "unit {special} does not have id {id}");
     }
     let mut seen = vec![false; ids.len()];
-    for (unit, &id) in ids {
+    for (Unit(unit), &id) in ids {
         ensure!(!unit.is_empty() && !unit.contains('\n'), "a unit is empty or contains a line break");
         let seen = seen.get_mut(id as usize).context("a unit's id is not below the number of units")?;
         ensure!(!std::mem::replace(seen, true), "two units have the same id");
@@ -78,32 +92,37 @@ fn check_ids(ids: &HashMap<String, u32>) -> Result<()> {
     Ok(())
 }
 
-/// Returns a tokenizer of units and merges.
-pub(super) fn build_tokenizer(
-    units: Units,
-    normalization: Normalization,
-    protected_tokens: &ProtectedTokens,
-    TokenizerFile { ids, merges }: TokenizerFile,
-) -> tokenizers::Result<Tokenizer> {
+/// Returns a tokenizer of units and merges, with the other entries of its file.
+pub(super) fn build_tokenizer(units: Units, rules: &Value, file: &TokenizerFile) -> tokenizers::Result<Tokenizer> {
+    let ids: Ids = file.units.iter().cloned().zip(0..).collect();
+    let merges = file.merges.iter().map(|pair| pair.map(|id| file.units[id as usize].clone()).into()).collect();
     let unknown = SPECIALS[UNKNOWN as usize].to_owned();
-    let model: ModelWrapper = match units {
-        Units::Bpe => {
-            let model = BPE::builder().unk_token(unknown).fuse_unk(false).cache_capacity(CACHE_CAPACITY);
-            let model = model.vocab_and_merges(ids, merges);
-            // No merges produce protected tokens.
-            model.ignore_merges(!protected_tokens.is_empty()).build()?.into()
-        }
-        Units::Word | Units::Char | Units::Letter => WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into(),
+    let build_model = || -> tokenizers::Result<ModelWrapper> {
+        Ok(match units {
+            Units::Bpe => {
+                let model = BPE::builder().unk_token(unknown).fuse_unk(false).cache_capacity(CACHE_CAPACITY);
+                let ignores_merges = rules["model"]["ignore_merges"] == true;
+                model.vocab_and_merges(ids, merges).ignore_merges(ignores_merges).build()?.into()
+            }
+            Units::Word | Units::Char | Units::Letter => {
+                WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into()
+            }
+        })
     };
-    let mut tokenizer = Tokenizer::new(model);
-    set_rules(&mut tokenizer, units, normalization, protected_tokens)?;
+    // Compiling the pattern takes as long as the rest.
+    let (model, splitter) = rayon::join(build_model, || PreTokenizerWrapper::deserialize(&rules["pre_tokenizer"]));
+    let mut tokenizer = Tokenizer::new(model?);
+    tokenizer.with_normalizer(Some(NormalizerWrapper::deserialize(&rules["normalizer"])?))?;
+    tokenizer.with_pre_tokenizer(Some(splitter?));
+    tokenizer.with_decoder(Some(DecoderWrapper::deserialize(&rules["decoder"])?));
     Ok(tokenizer)
 }
 
 /// Returns a tokenizer file without units and merges.
-pub(super) fn rules(tokenizer: &Tokenizer, units: Units, protected_tokens: &ProtectedTokens) -> Result<Value> {
+pub(super) fn rules(units: Units, normalization: Normalization, protected_tokens: &ProtectedTokens) -> Result<Value> {
     let unknown = SPECIALS[UNKNOWN as usize];
     let model = match units {
+        // No merges produce protected tokens.
         Units::Bpe => json!({
             "type": "BPE", "unk_token": unknown, "dropout": null, "continuing_subword_prefix": null,
             "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "ignore_merges": !protected_tokens.is_empty()
@@ -116,42 +135,32 @@ pub(super) fn rules(tokenizer: &Tokenizer, units: Units, protected_tokens: &Prot
             "normalized": false, "special": true
         })
     };
+    let replace =
+        |pattern: &str, content: &str| json!({"type": "Replace", "pattern": {"String": pattern}, "content": content});
+    let mut normalizers = normalization.rules().iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>()?;
+    if units == Units::Letter {
+        normalizers.push(json!({"type": "NFD"}));
+    }
+    // A ▁ in the text would be decoded as a space; the replacement character is at least visible.
+    normalizers.extend([replace(SPACE, "\u{fffd}"), replace(" ", SPACE)]);
+    let mut decoders = vec![replace(SPACE, " "), json!({"type": "Fuse"})];
+    if !units.are_characters() {
+        normalizers.push(json!({"type": "Prepend", "prepend": SPACE}));
+        decoders.push(json!({"type": "Strip", "content": " ", "start": 1, "stop": 0}));
+    }
     Ok(json!({
         "version": "1.0",
         "truncation": null,
         "padding": null,
         "added_tokens": SPECIALS.iter().enumerate().map(special).collect::<Vec<_>>(),
-        "normalizer": serde_json::to_value(tokenizer.get_normalizer())?,
-        "pre_tokenizer": serde_json::to_value(tokenizer.get_pre_tokenizer())?,
+        "normalizer": {"type": "Sequence", "normalizers": normalizers},
+        "pre_tokenizer": {
+            "type": "Split", "pattern": {"Regex": protected_tokens.pattern(units)}, "behavior": "Isolated", "invert": false
+        },
         "post_processor": null,
-        "decoder": serde_json::to_value(tokenizer.get_decoder())?,
+        "decoder": {"type": "Sequence", "decoders": decoders},
         "model": model
     }))
-}
-
-/// Sets normalizer, pre-tokenizer and decoder.
-fn set_rules(
-    tokenizer: &mut Tokenizer,
-    units: Units,
-    normalization: Normalization,
-    protected_tokens: &ProtectedTokens,
-) -> tokenizers::Result<()> {
-    let mut rules: Vec<NormalizerWrapper> = normalization.rules();
-    if units == Units::Letter {
-        rules.push(NFD.into());
-    }
-    // A ▁ in the text would be decoded as a space; the replacement character is at least visible.
-    rules.extend([Replace::new(SPACE, "\u{fffd}")?.into(), Replace::new(" ", SPACE)?.into()]);
-    let mut decoders: Vec<DecoderWrapper> = vec![Replace::new(SPACE, " ")?.into(), Fuse::new().into()];
-    if !units.are_characters() {
-        rules.push(Prepend::new(SPACE.to_owned()).into());
-        decoders.push(Strip::new(' ', 1, 0).into());
-    }
-    tokenizer.with_normalizer(Some(NormalizerSequence::new(rules)))?;
-    let pattern = SplitPattern::Regex(protected_tokens.pattern(units));
-    tokenizer.with_pre_tokenizer(Some(Split::new(pattern, SplitDelimiterBehavior::Isolated, false)?));
-    tokenizer.with_decoder(Some(DecoderSequence::new(decoders)));
-    Ok(())
 }
 
 /// Converts an error of the tokenizers crate, which anyhow does not accept because it is unsized.

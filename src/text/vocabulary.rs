@@ -7,8 +7,9 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 use rayon::prelude::*;
 use tokenizers::models::TrainerWrapper;
 use tokenizers::models::bpe::BpeTrainer;
@@ -28,10 +29,16 @@ use super::{
 
 /// Vocabulary of units, with the rules that segment text.
 pub struct Vocabulary {
-    tokenizer: Tokenizer,
+    /// Units by id, and merges.
+    file: TokenizerFile,
     units: Units,
     normalization: Normalization,
     protected_tokens: ProtectedTokens,
+    /// Text that it was read from.
+    json: Option<String>,
+    /// Built on first use, since a target vocabulary often only joins units. Errors are not expected.
+    tokenizer: OnceLock<Result<Tokenizer, String>>,
+    surface_forms: OnceLock<Arc<SurfaceForms>>,
 }
 
 impl Vocabulary {
@@ -65,61 +72,89 @@ impl Vocabulary {
                 .into(),
         };
         let protected_tokens = ProtectedTokens::default();
-        let mut tokenizer =
-            build_tokenizer(units, normalization, &protected_tokens, TokenizerFile::default()).map_err(to_anyhow)?;
+        let rules = rules(units, normalization, &protected_tokens)?;
+        let mut tokenizer = build_tokenizer(units, &rules, &TokenizerFile::default()).map_err(to_anyhow)?;
         train_model(&mut tokenizer, &mut trainer, texts, units).map_err(to_anyhow)?;
-        tokenizer.set_encode_special_tokens(true);
-        Ok(Self { tokenizer, units, normalization, protected_tokens })
+        let json = tokenizer.to_string(true).map_err(to_anyhow)?;
+        Self::from_json(json, units, normalization, &protected_tokens)
     }
 
     /// Appends protected tokens to the vocabulary, whose training texts should not contain them.
-    ///
-    /// # Errors
-    /// Errors of the tokenizers crate, which are not expected.
-    pub fn with_protected_tokens(&self, protected_tokens: &ProtectedTokens) -> Result<Self> {
-        let (TokenizerFile { mut ids, merges }, _) = TokenizerFile::parse(&self.to_json()?, self.units)?;
-        for unit in protected_tokens.units(self.units) {
-            let next = ids.len() as u32;
-            ids.entry(unit).or_insert(next);
-        }
-        Self::from_parts(self.units, self.normalization, protected_tokens.clone(), TokenizerFile { ids, merges })
+    pub fn with_protected_tokens(&self, protected_tokens: &ProtectedTokens) -> Self {
+        self.with_units(protected_tokens.units(self.units), protected_tokens.clone())
     }
 
-    /// Reads a vocabulary as [`Self::to_json`] writes it. Units and merges are checked; the rules are rebuilt and must
-    /// equal those of the file.
+    /// Appends units that are missing.
+    pub(super) fn with_units(
+        &self,
+        added: impl IntoIterator<Item = String>,
+        protected_tokens: ProtectedTokens,
+    ) -> Self {
+        let mut file = self.file.clone();
+        let mut known: HashSet<String> = file.units.iter().cloned().collect();
+        file.units.extend(added.into_iter().filter(|unit| known.insert(unit.clone())));
+        Self::from_parts(file, self.units, self.normalization, protected_tokens, None)
+    }
+
+    /// Reads a vocabulary as [`Self::to_json`] writes it. Units and merges are checked; the rules must be those of these
+    /// settings.
     ///
     /// # Errors
     /// This is not a tokenizer file of softalign with these settings.
     pub fn from_json(
-        json: &str,
+        json: impl Into<String>,
         units: Units,
         normalization: Normalization,
         protected_tokens: &ProtectedTokens,
     ) -> Result<Self> {
-        let (stored, stored_rules) = TokenizerFile::parse(json, units)?;
+        let json = json.into();
+        let (file, stored_rules) = TokenizerFile::parse(&json, units)?;
         ensure!(
-            protected_tokens.units(units).iter().all(|unit| stored.ids.contains_key(unit)),
+            protected_tokens.units(units).iter().all(|unit| file.units.contains(unit)),
             "a protected token is missing from its units"
         );
-        let vocabulary = Self::from_parts(units, normalization, protected_tokens.clone(), stored)?;
         ensure!(
-            stored_rules == rules(&vocabulary.tokenizer, units, protected_tokens)?,
+            stored_rules == rules(units, normalization, protected_tokens)?,
             "its rules do not fit these units and this normalization"
         );
-        Ok(vocabulary)
+        Ok(Self::from_parts(file, units, normalization, protected_tokens.clone(), Some(json)))
     }
 
     fn from_parts(
+        file: TokenizerFile,
         units: Units,
         normalization: Normalization,
         protected_tokens: ProtectedTokens,
-        stored: TokenizerFile,
-    ) -> Result<Self> {
-        let mut tokenizer = build_tokenizer(units, normalization, &protected_tokens, stored).map_err(to_anyhow)?;
-        tokenizer.add_special_tokens(SPECIALS.map(|text| AddedToken::from(text, true))).map_err(to_anyhow)?;
-        // A user may write "</s>" as plain text; it must not end the sentence.
-        tokenizer.set_encode_special_tokens(true);
-        Ok(Self { tokenizer, units, normalization, protected_tokens })
+        json: Option<String>,
+    ) -> Self {
+        let (tokenizer, surface_forms) = (OnceLock::new(), OnceLock::new());
+        Self { file, units, normalization, protected_tokens, json, tokenizer, surface_forms }
+    }
+
+    fn tokenizer(&self) -> Result<&Tokenizer> {
+        let build = || -> tokenizers::Result<Tokenizer> {
+            let rules = rules(self.units, self.normalization, &self.protected_tokens)?;
+            let mut tokenizer = build_tokenizer(self.units, &rules, &self.file)?;
+            tokenizer.add_special_tokens(SPECIALS.map(|text| AddedToken::from(text, true)))?;
+            // A user may write "</s>" as plain text; it must not end the sentence.
+            tokenizer.set_encode_special_tokens(true);
+            Ok(tokenizer)
+        };
+        let tokenizer = self.tokenizer.get_or_init(|| build().map_err(|error| error.to_string()));
+        tokenizer.as_ref().map_err(|error| anyhow!("{error}"))
+    }
+
+    /// Prepares the segmentation of texts, which the first text does otherwise.
+    ///
+    /// # Errors
+    /// Errors of the tokenizers crate, which are not expected.
+    pub fn prepare(&self) -> Result<()> {
+        self.tokenizer().map(drop)
+    }
+
+    /// Text that the vocabulary was read from, if any. It equals [`Self::to_json`], unless another program rewrote it.
+    pub fn stored_json(&self) -> Option<&str> {
+        self.json.as_deref()
     }
 
     /// Returns the vocabulary as a tokenizer.json, which Hugging Face's Python library can read.
@@ -127,12 +162,12 @@ impl Vocabulary {
     /// # Errors
     /// Errors of the tokenizers crate, which are not expected.
     pub fn to_json(&self) -> Result<String> {
-        self.tokenizer.to_string(true).map_err(to_anyhow)
+        self.tokenizer()?.to_string(true).map_err(to_anyhow)
     }
 
     /// Number of units, including special ones.
     pub fn size(&self) -> usize {
-        self.tokenizer.get_vocab_size(true)
+        self.file.units.len()
     }
 
     /// Kind of units.
@@ -156,9 +191,8 @@ impl Vocabulary {
         const MIN_CHARACTERS: usize = 3;
         const MIN_UNITS: usize = 5;
         let long = |vocabulary: &Self| -> HashSet<String> {
-            let units = vocabulary.tokenizer.get_vocab(false).into_keys();
-            let units = units.filter(|unit| !SPECIALS.contains(&unit.as_str()));
-            units.filter(|unit| unit.trim_start_matches(SPACE).chars().count() >= MIN_CHARACTERS).collect()
+            let units = vocabulary.file.units.iter().skip(SPECIALS.len());
+            units.filter(|unit| unit.trim_start_matches(SPACE).chars().count() >= MIN_CHARACTERS).cloned().collect()
         };
         let (ours, theirs) = (long(self), long(other));
         let fewer = ours.len().min(theirs.len());
@@ -173,7 +207,7 @@ impl Vocabulary {
         if text.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(self.tokenizer.encode_fast(text, false).map_err(to_anyhow)?.get_ids().to_vec())
+        Ok(self.tokenizer()?.encode_fast(text, false).map_err(to_anyhow)?.get_ids().to_vec())
     }
 
     /// Returns the unit ids of many texts, encoded in parallel.
@@ -195,23 +229,23 @@ impl Vocabulary {
         }
         let words =
             texts.collect::<Vec<_>>().par_iter().map(|text| self.units_by_word(text)).collect::<Result<Vec<_>>>()?;
-        Ok(Some(Resegmenter::new(self.merges()?, words.into_iter())))
+        Ok(Some(Resegmenter::new(self.merges(), words.into_iter())))
     }
 
     /// Returns the units of each word as the pre-tokenizer splits the text.
     fn units_by_word(&self, text: &str) -> Result<Vec<Vec<u32>>> {
-        let encoding = self.tokenizer.encode(text, false).map_err(to_anyhow)?;
+        let encoding = self.tokenizer()?.encode(text, false).map_err(to_anyhow)?;
         let units: Vec<_> = encoding.get_word_ids().iter().zip(encoding.get_ids()).collect();
         Ok(units.chunk_by(|a, b| a.0 == b.0).map(|word| word.iter().map(|&(_, &id)| id).collect()).collect())
     }
 
-    fn merges(&self) -> Result<Merges> {
-        let (stored, _) = TokenizerFile::parse(&self.to_json()?, self.units)?;
-        let merge = |(first, second): &(String, String)| {
-            let [first_id, second_id] = [first, second].map(|unit| stored.ids[unit]);
-            ([first_id, second_id], stored.ids[&format!("{first}{second}")])
+    fn merges(&self) -> Merges {
+        let (units, ids) = (&self.file.units, self.file.ids());
+        let merge = |&[first, second]: &[u32; 2]| {
+            let merged = units[first as usize].clone() + &units[second as usize];
+            ([first, second], ids[&*merged])
         };
-        Ok(Merges::new(stored.merges.iter().map(merge)))
+        Merges::new(self.file.merges.iter().map(merge))
     }
 
     /// Segments a text and maps its units to its words, which are those before normalization.
@@ -222,14 +256,14 @@ impl Vocabulary {
         if text.is_empty() {
             return Ok(Segmentation::new(text, Vec::new(), Vec::new(), &[], &[]));
         }
-        let encoding = self.tokenizer.encode(text, false).map_err(to_anyhow)?;
+        let encoding = self.tokenizer()?.encode(text, false).map_err(to_anyhow)?;
         // A unit extends to the next one, which includes marks composed with its last character.
         let ends = encoding.get_offsets().iter().skip(1).map(|&(start, _)| start).chain([text.len()]);
         let spans: Vec<Range<usize>> =
             encoding.get_offsets().iter().zip(ends).map(|(&(start, end), next)| start..end.max(next)).collect();
         let unit_text = |(&id, span): (&u32, &Range<usize>)| match id {
             UNKNOWN => text[span.clone()].replace(' ', SPACE),
-            _ => self.unit(id),
+            _ => self.unit(id).to_owned(),
         };
         let units = encoding.get_ids().iter().zip(&spans).map(unit_text).collect();
         let mut word_spans = word_spans(text, words);
@@ -267,7 +301,7 @@ impl Vocabulary {
             let start = text.len();
             text.push_str(&surface);
             spans.push(start..text.len());
-            units.push(unit);
+            units.push(unit.to_owned());
         }
         if self.units == Units::Letter {
             text = compose(&text, &mut spans);
@@ -288,18 +322,20 @@ impl Vocabulary {
 
     /// Returns units as the vocabulary writes them.
     pub fn written(&self, ids: &[u32]) -> Vec<String> {
-        ids.iter().map(|&id| self.unit(id)).collect()
+        ids.iter().map(|&id| self.unit(id).to_owned()).collect()
     }
 
     /// Surface forms of the units.
-    pub fn surface_forms(&self) -> SurfaceForms {
-        let text =
-            |id: u32| if (id as usize) < SPECIALS.len() { String::new() } else { self.unit(id).replace(SPACE, " ") };
-        SurfaceForms::new((0..self.size() as u32).map(text).collect(), !self.units.are_characters())
+    pub fn surface_forms(&self) -> &Arc<SurfaceForms> {
+        self.surface_forms.get_or_init(|| {
+            let specials = SPECIALS.iter().map(|_| String::new());
+            let others = self.file.units.iter().skip(SPECIALS.len()).map(|unit| unit.replace(SPACE, " "));
+            Arc::new(SurfaceForms::new(specials.chain(others).collect(), !self.units.are_characters()))
+        })
     }
 
-    fn unit(&self, id: u32) -> String {
-        self.tokenizer.id_to_token(id).unwrap_or_else(|| SPECIALS[UNKNOWN as usize].to_owned())
+    fn unit(&self, id: u32) -> &str {
+        self.file.units.get(id as usize).map_or(SPECIALS[UNKNOWN as usize], String::as_str)
     }
 }
 
@@ -445,10 +481,8 @@ mod tests {
             ProtectedTokens::new(["<2fr>", "<2f>", "⟨V⟩", "⟨V.PTCP⟩", "é"].map(str::to_owned)).unwrap();
         let texts = TEXTS.map(|text| protected_tokens.remove_from(text).into_owned());
         for units in ALL {
-            let vocabulary = train(texts.iter().map(String::as_str), units, 500)
-                .unwrap()
-                .with_protected_tokens(&protected_tokens)
-                .unwrap();
+            let vocabulary =
+                train(texts.iter().map(String::as_str), units, 500).unwrap().with_protected_tokens(&protected_tokens);
             let units_of = |text: &str| {
                 let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
                 assert_eq!(vocabulary.decode(&segmentation.ids), text, "{units:?}");
@@ -464,7 +498,7 @@ mod tests {
             assert_eq!(again.encode("<2fr> été").unwrap(), vocabulary.encode("<2fr> été").unwrap());
             assert!(read(&json, units).is_err(), "the protected tokens are missing");
             assert!(
-                Vocabulary::from_json(&learn(units).to_json().unwrap(), units, Normalization::NONE, &protected_tokens)
+                Vocabulary::from_json(learn(units).to_json().unwrap(), units, Normalization::NONE, &protected_tokens)
                     .is_err()
             );
         }
@@ -473,10 +507,8 @@ mod tests {
     #[test]
     fn dropout_keeps_protected_tokens_whole() {
         let protected_tokens = ProtectedTokens::new(["<2fr>".to_owned()]).unwrap();
-        let vocabulary = train(TEXTS.into_iter().chain(TEXTS), Units::Bpe, 500)
-            .unwrap()
-            .with_protected_tokens(&protected_tokens)
-            .unwrap();
+        let vocabulary =
+            train(TEXTS.into_iter().chain(TEXTS), Units::Bpe, 500).unwrap().with_protected_tokens(&protected_tokens);
         let text = "<2fr> two spaces";
         let resegmenter = vocabulary.resegmenter([text].into_iter()).unwrap().unwrap();
         for index in 0..20 {
@@ -491,6 +523,7 @@ mod tests {
             let vocabulary = learn(units);
             let json = vocabulary.to_json().unwrap();
             assert_eq!(json, learn(units).to_json().unwrap(), "training twice gives the same file");
+            assert_eq!(vocabulary.stored_json(), Some(&*json));
             let again = read(&json, units).unwrap();
             for text in TEXTS {
                 assert_eq!(again.encode(text).unwrap(), vocabulary.encode(text).unwrap());

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use anyhow::{Context, Result};
-use serde_json::Value;
+use anyhow::Result;
 
 use super::{SPECIALS, Units, Vocabulary};
 
@@ -12,18 +11,12 @@ impl Vocabulary {
     /// frequent, as in a vocabulary of `max_size` units. New merges would change the units of known words.
     ///
     /// # Errors
-    /// `max_size` is at most the number of special units, or the texts have an invalid unit.
+    /// `max_size` is at most the number of special units.
     pub fn extended<'t>(&self, texts: impl Iterator<Item = &'t str> + Send, max_size: usize) -> Result<Self> {
         // The smallest BPE vocabulary has only characters.
         let size = if self.units() == Units::Bpe { SPECIALS.len() + 1 } else { max_size };
         let needed = Self::train(texts, self.units(), self.normalization(), size)?.all_units();
-        let mut file: Value = serde_json::from_str(&self.to_json()?)?;
-        let units = file.pointer_mut("/model/vocab").and_then(Value::as_object_mut).context("\"vocab\" is missing")?;
-        for unit in needed {
-            let next = units.len();
-            units.entry(unit).or_insert_with(|| next.into());
-        }
-        Self::from_json(&file.to_string(), self.units(), self.normalization(), self.protected_tokens())
+        Ok(self.with_units(needed, self.protected_tokens().clone()))
     }
 
     /// Returns, for each unit by id, the id of the same unit in another vocabulary.

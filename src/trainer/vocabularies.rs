@@ -135,17 +135,14 @@ impl<'t> UnprotectedTexts<'t> {
     fn learn(&self, units: Units, max_size: usize) -> Result<Vocabulary> {
         let max_size = max_size.saturating_sub(self.protected_tokens.units(units).len()).max(SPECIALS.len() + 1);
         let learned = Vocabulary::train(self.texts(), units, self.normalization, max_size)?;
-        if self.protected_tokens.is_empty() {
-            Ok(learned)
-        } else {
-            learned.with_protected_tokens(&self.protected_tokens)
-        }
+        let protected_tokens = &self.protected_tokens;
+        Ok(if protected_tokens.is_empty() { learned } else { learned.with_protected_tokens(protected_tokens) })
     }
 
     fn extend(&self, vocabulary: &Vocabulary, max_size: usize) -> Result<Vocabulary> {
         let all = vocabulary.protected_tokens().iter().chain(self.protected_tokens.iter());
         vocabulary
-            .with_protected_tokens(&ProtectedTokens::new(all.map(str::to_owned))?)?
+            .with_protected_tokens(&ProtectedTokens::new(all.map(str::to_owned))?)
             .extended(self.texts(), max_size)
     }
 

@@ -106,7 +106,7 @@ mod tests {
         let learn = |texts: [&str; 5], protected: &[&str]| {
             let learned = Vocabulary::train(texts.into_iter(), Units::Char, Normalization::NONE, 99).unwrap();
             let protected = ProtectedTokens::new(protected.iter().map(|&token| token.to_owned())).unwrap();
-            Arc::new(learned.with_protected_tokens(&protected).unwrap())
+            Arc::new(learned.with_protected_tokens(&protected))
         };
         let lemmas = PAIRS.map(|(source, _)| source.rsplit('⟩').next().unwrap());
         [learn(lemmas, &["⟨V⟩", "⟨N⟩", "⟨PST⟩", "⟨PTCP⟩", "⟨PL⟩"]), learn(PAIRS.map(|(_, target)| target), &[])]

@@ -137,7 +137,6 @@ pub struct CompiledConstraints {
     required: Vec<RequiredPhrase>,
     avoided: Arc<AvoidedPhrases>,
     terms: Terminology,
-    surface_forms: Arc<SurfaceForms>,
     /// Translations that are not required, since the model has no units for them.
     pub skipped_terms: Vec<String>,
 }
@@ -148,7 +147,6 @@ impl CompiledConstraints {
     /// # Errors
     /// The vocabulary has no units for a required phrase, or there are too many units.
     pub fn new(constraints: Constraints, target: &Vocabulary, known_words: Option<Arc<KnownWords>>) -> Result<Self> {
-        let surface_forms = Arc::new(target.surface_forms());
         let require = |phrase: &String| {
             let text = target.written_text(phrase.trim()).into_owned();
             Ok(RequiredPhrase { units: encode_known(&text, target)?, text, term: Vec::new() })
@@ -159,11 +157,14 @@ impl CompiledConstraints {
             units <= MAX_REQUIRED_UNITS,
             "--require: the phrases have {units} units in total; at most {MAX_REQUIRED_UNITS} are allowed"
         );
-        let avoided =
+        let avoided: Vec<String> =
             constraints.avoided.iter().map(|phrase| target.written_text(phrase.trim()).into_owned()).collect();
-        let avoided = Arc::new(AvoidedPhrases::new(avoided, &surface_forms, known_words));
+        let avoided = match &avoided[..] {
+            [] => AvoidedPhrases::default(),
+            _ => AvoidedPhrases::new(avoided, target.surface_forms(), known_words),
+        };
         let (terms, skipped_terms) = constraints.terms.covered_by(target)?;
-        Ok(Self { prefix: constraints.prefix, required, avoided, terms, surface_forms, skipped_terms })
+        Ok(Self { prefix: constraints.prefix, required, avoided: Arc::new(avoided), terms, skipped_terms })
     }
 
     /// Checks a sentence's own target prefix.
@@ -187,31 +188,18 @@ impl CompiledConstraints {
         let prefix = sentence.target_prefix.as_ref().or(self.prefix.as_ref()).map_or("", String::as_str);
         let mut required = self.required.clone();
         required.extend(self.required_terms(sentence, [source, target])?);
-        let required = self.without_subsumed(required);
-        Ok(DecodingConstraints {
+        let constraints = DecodingConstraints {
             prefix: encode_prefix(prefix, target)?,
             prefix_ends_word: prefix.ends_with(char::is_whitespace),
-            required,
-            removed: 0,
             avoided: Arc::clone(&self.avoided),
-            surface_forms: Arc::clone(&self.surface_forms),
-        }
-        .within_units())
-    }
-
-    /// Removes duplicates and phrases that another phrase contains as whole words. Terms at other places are kept.
-    fn without_subsumed(&self, phrases: Vec<RequiredPhrase>) -> Vec<RequiredPhrase> {
-        let is_subsumed = |index: usize, other: usize| {
-            let (units, longer) = (&phrases[index].units, &phrases[other].units);
-            let matches = longer.windows(units.len()).enumerate().filter(|(_, window)| *window == &units[..]);
-            let mut next_units = matches.map(|(start, _)| longer.get(start + units.len()));
-            let is_whole = next_units.any(|unit| unit.is_none_or(|&unit| !self.surface_forms.continues_word(unit)));
-            let are_terms = [index, other].map(|phrase| phrases[phrase].is_term());
-            // Terms come last.
-            is_whole && are_terms != [true; 2] && (longer.len() > units.len() || are_terms[1] || other < index)
+            ..DecodingConstraints::default()
         };
-        let needed = |&index: &usize| !(0..phrases.len()).any(|other| other != index && is_subsumed(index, other));
-        (0..phrases.len()).filter(needed).map(|index| phrases[index].clone()).collect()
+        if required.is_empty() && constraints.is_empty() {
+            return Ok(constraints);
+        }
+        let surface_forms = Arc::clone(target.surface_forms());
+        let required = without_subsumed(required, &surface_forms);
+        Ok(DecodingConstraints { required, surface_forms, ..constraints }.within_units())
     }
 
     fn required_terms(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<Vec<RequiredPhrase>> {
@@ -228,6 +216,21 @@ impl CompiledConstraints {
         };
         self.terms.find(&words).into_iter().map(required).collect()
     }
+}
+
+/// Removes duplicates and phrases that another phrase contains as whole words. Terms at other places are kept.
+fn without_subsumed(phrases: Vec<RequiredPhrase>, surface_forms: &SurfaceForms) -> Vec<RequiredPhrase> {
+    let is_subsumed = |index: usize, other: usize| {
+        let (units, longer) = (&phrases[index].units, &phrases[other].units);
+        let matches = longer.windows(units.len()).enumerate().filter(|(_, window)| *window == &units[..]);
+        let mut next_units = matches.map(|(start, _)| longer.get(start + units.len()));
+        let is_whole = next_units.any(|unit| unit.is_none_or(|&unit| !surface_forms.continues_word(unit)));
+        let are_terms = [index, other].map(|phrase| phrases[phrase].is_term());
+        // Terms come last.
+        is_whole && are_terms != [true; 2] && (longer.len() > units.len() || are_terms[1] || other < index)
+    };
+    let needed = |&index: &usize| !(0..phrases.len()).any(|other| other != index && is_subsumed(index, other));
+    (0..phrases.len()).filter(needed).map(|index| phrases[index].clone()).collect()
 }
 
 fn encode_prefix(prefix: &str, target: &Vocabulary) -> Result<Vec<u32>> {

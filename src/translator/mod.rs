@@ -296,9 +296,12 @@ impl Translator {
     /// As [`Self::load`].
     pub fn load_on(path: &Path, device: &Device) -> Result<Self> {
         let dir = ModelDir::new(path);
-        let (checkpoint, parameters) = dir.load_model(device)?;
-        let lexicon = dir.load_lexicon(&checkpoint)?;
-        let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?.with_lexicon(lexicon);
+        let (checkpoint, model) = dir.load_model_with(device, |architecture, parameters| {
+            let model = RnnSearch::new(architecture.clone(), parameters.keeping_derived())?;
+            model.pack()?;
+            Ok(model)
+        })?;
+        let model = model.with_lexicon(dir.load_lexicon(&checkpoint)?);
         let text = &checkpoint.config.text;
         let words = [text.source_units, text.target_units].map(Units::words);
         let copies_letters = checkpoint.config.architecture.lexicon && text.are_both_characters();

@@ -13,7 +13,7 @@ use crate::alignment::entropy;
 use crate::error::{UsageError, usage};
 use crate::model::RnnSearch;
 use crate::search::{Intervention, Search, Source, inspect};
-use crate::text::{BEGIN, END, PADDING, Segmentation, SurfaceForms, Vocabulary};
+use crate::text::{BEGIN, END, PADDING, Segmentation, Vocabulary};
 use recorder::{BeamRecorder, StepRecord};
 
 /// Options of a trace.
@@ -233,7 +233,7 @@ impl Translator {
         }
         self.check_scores(found.score.is_finite() && (source.units.is_empty() || !found.is_degenerate()))?;
         let translation = self.translation(sentence, &segmented, &source.constraints, &found)?;
-        let labels = TargetLabels { vocabulary: target_vocabulary, surface_forms: &source.constraints.surface_forms };
+        let labels = TargetLabels { vocabulary: target_vocabulary };
         let beam = beam.into_iter().map(|node| labels.node(node)).collect();
         let steps = steps.into_iter().map(|step| labels.step(step)).collect();
         Ok(Some(Trace { beam, steps, ..Trace::without_steps(translation) }))
@@ -250,13 +250,12 @@ impl Trace {
 /// Names of target units.
 struct TargetLabels<'a> {
     vocabulary: &'a Vocabulary,
-    surface_forms: &'a SurfaceForms,
 }
 
 impl TargetLabels<'_> {
     fn unit(&self, id: u32) -> TraceUnit {
         let unit = self.vocabulary.written(&[id]).swap_remove(0);
-        TraceUnit { id, unit, text: self.surface_forms.text(id).to_owned() }
+        TraceUnit { id, unit, text: self.vocabulary.surface_forms().text(id).to_owned() }
     }
 
     fn node(&self, node: recorder::Node) -> BeamNode {

@@ -1,5 +1,7 @@
 //! Packed parameters of attention, and the memory that it attends to.
 
+use std::sync::Arc;
+
 use super::pooling::RaggedKeyValues;
 use crate::attention::config::{
     AttentionConfig, AttentionDims, AttentionLayout, KEY_WEIGHT, OUTPUT_WEIGHT, QUERY_WEIGHT, VALUE_WEIGHT,
@@ -19,10 +21,10 @@ pub struct PackedAttention<'a> {
     pub(super) reported_head: Option<usize>,
     pub(super) precision: Precision,
     /// W_q, W_k, W_v, W_o, if used
-    pub(super) query: Option<PackedWeight>,
-    pub(super) key: Option<PackedWeight>,
-    pub(super) value: Option<PackedWeight>,
-    pub(super) output: Option<PackedWeight>,
+    pub(super) query: Option<Arc<PackedWeight>>,
+    pub(super) key: Option<Arc<PackedWeight>>,
+    pub(super) value: Option<Arc<PackedWeight>>,
+    pub(super) output: Option<Arc<PackedWeight>>,
     /// The score's own parameter
     pub(super) param: &'a [f32],
 }
@@ -50,7 +52,7 @@ impl<'a> PackedAttention<'a> {
         derivatives: bool,
     ) -> Self {
         let layout = settings.layout(dimensions);
-        let pack = |used: bool, name| used.then(|| PackedWeight::new(parameters.matrix(name), precision, derivatives));
+        let pack = |used: bool, name| used.then(|| parameters.pack(name, precision, derivatives));
         Self {
             score: settings.score,
             choice: settings.choice,
@@ -68,7 +70,7 @@ impl<'a> PackedAttention<'a> {
     /// Projects annotations `[cells, n]` to keys and values. `starts` holds the first cell of each sentence and the end
     /// of the last.
     pub fn project_memory(&self, annotations: Buffer, starts: &[usize]) -> RaggedMemory {
-        let project = |weight: &PackedWeight| {
+        let project = |weight: &Arc<PackedWeight>| {
             let mut projected = Buffer::scratch(annotations.len() / self.layout.hidden * weight.outputs());
             weight.forward(&mut projected, weight.outputs(), &annotations, WriteMode::Overwrite);
             projected

@@ -1,6 +1,6 @@
 //! Parameters packed for products while a batch runs.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use candle_core::Result;
 use rayon::prelude::*;
@@ -34,9 +34,9 @@ pub enum PackingMode {
 /// Packed weights of a GRU cell of state size h.
 pub struct CellWeights<'a> {
     /// W_ih: `[3h, input]`
-    pub input: PackedWeight,
+    pub input: Arc<PackedWeight>,
     /// W_hh: `[3h, h]`
-    pub state: PackedWeight,
+    pub state: Arc<PackedWeight>,
     /// b_ih
     pub bias_ih: &'a [f32],
     /// b_hh
@@ -46,7 +46,7 @@ pub struct CellWeights<'a> {
 /// Path of the context into the decoder's state.
 pub enum PackedContextInput<'a> {
     /// Consumed with the word, by these columns of the cell's W_ih.
-    Gates(PackedWeight),
+    Gates(Arc<PackedWeight>),
     /// Consumed after the word, by a cell of its own.
     Cell(CellWeights<'a>),
 }
@@ -63,7 +63,7 @@ pub struct PackedModel<'a> {
     /// Both directions of each encoder layer.
     pub encoder: Vec<[CellWeights<'a>; 2]>,
     /// W_init
-    pub initial: PackedWeight,
+    pub initial: Arc<PackedWeight>,
     /// Attention's parameters.
     pub attention: attention::PackedAttention<'a>,
     /// Decoder's cell that consumes the word, with the embedding's columns of W_ih only
@@ -71,12 +71,12 @@ pub struct PackedModel<'a> {
     /// Path of the context into the state
     pub context: PackedContextInput<'a>,
     /// W_r
-    pub readout: PackedWeight,
+    pub readout: Arc<PackedWeight>,
     /// E_out, packed when it is first used, since posterior attention does not need it.
-    output: OnceLock<PackedWeight>,
+    output: OnceLock<Arc<PackedWeight>>,
     /// First [`FREQUENT_UNITS`] rows of E_out, which all shortlists have.
-    frequent_output: OnceLock<PackedWeight>,
-    unlisted_output: OnceLock<UnlistedOutput>,
+    frequent_output: OnceLock<Arc<PackedWeight>>,
+    unlisted_output: OnceLock<Arc<UnlistedOutput>>,
     /// Embeddings' share of the gates for every target unit, `[V, 3n]`, under [`PackingMode::LongInference`]
     gate_table: Option<Buffer>,
 }
@@ -109,16 +109,18 @@ pub fn with_all_packed<R>(
 }
 
 impl<'a> CellWeights<'a> {
-    /// Packs a cell; `name` maps PyTorch's parameter names to full ones, and `columns` selects columns of W_ih.
+    /// Packs a cell by [`ParameterViews::pack`], with the first `inputs` columns of W_ih; `name` maps PyTorch's parameter
+    /// names to full ones.
     fn new(
         parameters: &ParameterViews<'a>,
-        name: impl Fn(&str) -> String,
-        columns: impl FnOnce(MatrixView<'a>) -> MatrixView<'a>,
-        pack: impl Fn(MatrixView) -> PackedWeight + Sync,
+        name: &(dyn Fn(&str) -> String + Sync),
+        inputs: usize,
+        (precision, derivatives): (Precision, bool),
     ) -> Self {
-        let [input, state] = ["weight_ih", "weight_hh"].map(|part| parameters.matrix(&name(part)));
-        let input = columns(input);
-        let (input, state) = rayon::join(|| pack(input), || pack(state));
+        let (input, state) = rayon::join(
+            || parameters.pack_columns(&name("weight_ih"), 0..inputs, precision, derivatives),
+            || parameters.pack(&name("weight_hh"), precision, derivatives),
+        );
         let [bias_ih, bias_hh] = ["bias_ih", "bias_hh"].map(|part| parameters.get(&name(part)));
         Self { input, state, bias_ih, bias_hh }
     }
@@ -129,31 +131,29 @@ impl<'a> PackedModel<'a> {
         let ModelView { architecture, lexicon, precision, .. } = model;
         let (e, n) = (architecture.embedding_size, architecture.hidden_size);
         let derivatives = mode == PackingMode::Training;
-        let pack = |weight: MatrixView| PackedWeight::new(weight, precision, derivatives);
-        let (initial, readout) = rayon::join(
-            || pack(parameters.matrix("decoder.initial.weight")),
-            || pack(parameters.matrix("readout.weight")),
-        );
+        let pack = |name: &str| parameters.pack(name, precision, derivatives);
+        let (initial, readout) = rayon::join(|| pack("decoder.initial.weight"), || pack("readout.weight"));
         let output = OnceLock::new();
         if derivatives {
-            output.get_or_init(|| pack(parameters.matrix(architecture.output_weight())));
+            output.get_or_init(|| pack(architecture.output_weight()));
         }
+        let cell = |name: &(dyn Fn(&str) -> String + Sync), inputs| {
+            CellWeights::new(&parameters, name, inputs, (precision, derivatives))
+        };
         let encoder_cell = |layer: usize, direction: usize| {
             let name = |name: &str| encoder_cell_param(name, layer, direction);
-            CellWeights::new(&parameters, name, |input| input, pack)
+            cell(&name, parameters.matrix(&name("weight_ih")).column_count())
         };
         let encoder = (0..architecture.layers).map(|layer| [0, 1].map(|direction| encoder_cell(layer, direction)));
         let encoder = encoder.collect();
         // The embedding's columns come first; they are all columns if the context has a cell of its own.
-        let word_cell = CellWeights::new(&parameters, word_cell_param, |input| input.columns(0, e), pack);
+        let word_cell = cell(&word_cell_param, e);
         let context = match architecture.decoder {
             DecoderKind::Bahdanau => {
-                let input = parameters.matrix(&word_cell_param("weight_ih"));
-                PackedContextInput::Gates(pack(input.columns(e, n)))
+                let input = word_cell_param("weight_ih");
+                PackedContextInput::Gates(parameters.pack_columns(&input, e..e + n, precision, derivatives))
             }
-            DecoderKind::Conditional => {
-                PackedContextInput::Cell(CellWeights::new(&parameters, context_cell_param, |input| input, pack))
-            }
+            DecoderKind::Conditional => PackedContextInput::Cell(cell(&context_cell_param, n)),
         };
         let (settings, dimensions) = (&architecture.attention, architecture.dimensions());
         let attention = attention::PackedAttention::new(settings, dimensions, &parameters, precision, derivatives);
@@ -194,7 +194,7 @@ impl<'a> PackedModel<'a> {
 
     /// E_out
     pub fn output(&self) -> &PackedWeight {
-        self.output.get_or_init(|| self.pack(self.parameters.matrix(self.architecture.output_weight())))
+        self.output.get_or_init(|| self.parameters.pack(self.architecture.output_weight(), self.precision, false))
     }
 
     /// Packs the rows of E_out for some units.
@@ -214,13 +214,17 @@ impl<'a> PackedModel<'a> {
     pub fn frequent_output(&self) -> &PackedWeight {
         let e = self.architecture.embedding_size;
         let rows = || &self.get(self.architecture.output_weight())[..FREQUENT_UNITS as usize * e];
-        self.frequent_output.get_or_init(|| self.pack(MatrixView::rows_of(rows(), e)))
+        self.frequent_output.get_or_init(|| {
+            let name = format_args!("frequent rows of the output layer, {:?}", self.precision);
+            self.parameters.derived(name, || self.pack(MatrixView::rows_of(rows(), e)))
+        })
     }
 
     /// Logits of the units that a shortlist leaves out, together.
     pub fn unlisted_output(&self) -> &UnlistedOutput {
         let (weight, bias) = (self.get(self.architecture.output_weight()), self.get("output.bias"));
-        self.unlisted_output.get_or_init(|| UnlistedOutput::new(weight, bias))
+        let compute = || UnlistedOutput::new(weight, bias);
+        self.unlisted_output.get_or_init(|| self.parameters.derived("logits of unlisted units", compute))
     }
 
     /// Previous words' share of the decoder's gates: `[rows, 3n]`.

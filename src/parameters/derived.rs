@@ -1,0 +1,30 @@
+//! Values computed from parameters that do not change.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Computed values by name, such as packed weights, kept for later calls.
+#[derive(Default)]
+pub struct DerivedValues(Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>);
+
+impl DerivedValues {
+    /// Returns the value with this name, computed on first use.
+    pub(super) fn get<T: Any + Send + Sync>(&self, name: String, compute: impl FnOnce() -> T) -> Arc<T> {
+        let values = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = values().get(&name).cloned().and_then(|value| value.downcast().ok());
+        // Two threads may compute the same value, which is the same; a lock would let one wait for work of the other.
+        known.unwrap_or_else(|| {
+            let value = Arc::new(compute());
+            values().insert(name, Arc::clone(&value) as _);
+            value
+        })
+    }
+}
+
+impl fmt::Debug for DerivedValues {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("DerivedValues")
+    }
+}
