@@ -76,8 +76,10 @@ fn exit(error: &Error) -> ! {
 }
 
 fn command() -> Command {
-    let adjusted = |option: Arg| with_environment_default(with_negative_numbers(option));
-    Cli::command().mut_args(adjusted).mut_subcommands(|command| command.mut_args(adjusted))
+    let adjusted =
+        |command: Command| command.mut_args(|option| with_environment_default(with_negative_numbers(option)));
+    // Only the options of the command that runs are adjusted.
+    adjusted(Cli::command()).mut_subcommands(|command| command.defer(adjusted))
 }
 
 /// Makes the option's environment variable its default. clap's own support would report conflicts as for a typed option. An
