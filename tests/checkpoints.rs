@@ -46,6 +46,13 @@ fn detects_damaged_parameters() {
 }
 
 #[test]
+fn detects_a_file_without_parameters() {
+    let dir = TestDir::with_model();
+    dir.write("model/model.safetensors", b"\x02\0\0\0\0\0\0\0{}");
+    refused_by_all(&dir, &["model/model.safetensors", "does not belong"]);
+}
+
+#[test]
 fn detects_a_foreign_or_damaged_config() {
     let dir = TestDir::with_model();
     for (text, parts) in [

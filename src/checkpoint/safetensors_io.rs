@@ -56,10 +56,10 @@ impl Header {
 pub fn zeros_in_huge_pages(count: usize) -> (Vec<f32>, usize) {
     const HUGE_PAGE: usize = 1 << 21;
     const PAGE: usize = 1 << 12;
-    let bytes = (count * size_of::<f32>()).next_multiple_of(HUGE_PAGE);
     // The allocator writes to the first huge page, so none of the values are there. With the page that it adds, the block
     // is a multiple of huge pages, which Linux aligns to them.
-    let mut values = vec![0f32; (bytes + HUGE_PAGE - PAGE) / size_of::<f32>()];
+    let bytes = HUGE_PAGE + (count * size_of::<f32>() + PAGE).next_multiple_of(HUGE_PAGE) - PAGE;
+    let mut values = vec![0f32; bytes / size_of::<f32>()];
     let first = values.as_ptr().align_offset(HUGE_PAGE);
     #[cfg(target_os = "linux")]
     if let Some(part) = values.get_mut(first..) {
@@ -84,4 +84,18 @@ pub fn array<T: Pod>(file: &SafeTensors, name: &str, dtype: Dtype) -> Result<Vec
     let mut values = vec![T::zeroed(); view.data().len() / size_of::<T>()];
     cast_slice_mut(&mut values).copy_from_slice(view.data());
     Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_have_their_number_at_any_size() {
+        for count in [0, 1, (1 << 19) - 1, 1 << 19, (1 << 19) + 1, 3_000_000] {
+            let (values, first) = zeros_in_huge_pages(count);
+            assert_eq!(values.len(), first + count);
+            assert!(values.iter().all(|&value| value == 0.0));
+        }
+    }
 }
