@@ -14,7 +14,7 @@ impl DerivedValues {
     pub(super) fn get<T: Any + Send + Sync>(&self, name: String, compute: impl FnOnce() -> T) -> Arc<T> {
         let values = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = values().get(&name).cloned().and_then(|value| value.downcast().ok());
-        // Two threads may compute the same value, which is the same; a lock would let one wait for work of the other.
+        // Without the lock, since `compute` may wait for other threads. If two of them compute the value, it is the same.
         known.unwrap_or_else(|| {
             let value = Arc::new(compute());
             values().insert(name, Arc::clone(&value) as _);

@@ -36,7 +36,8 @@ impl<'a> ParameterViews<'a> {
         MatrixView::new(values, dimensions[0], dimensions[1])
     }
 
-    /// Returns the value that `compute` returns, kept under this name if [`super::Parameters::keeping_derived`] says so.
+    /// Returns the value of `compute`. Parameters that keep derived values ([`super::Parameters::keeping_derived`]) keep it under
+    /// this name.
     pub fn derived<T: Any + Send + Sync>(&self, name: impl Display, compute: impl FnOnce() -> T) -> Arc<T> {
         match self.derived {
             Some(derived) => derived.get(name.to_string(), compute),
@@ -44,7 +45,7 @@ impl<'a> ParameterViews<'a> {
         }
     }
 
-    /// Packs a two-dimensional parameter for forward passes, or also for backward passes.
+    /// Packs a two-dimensional parameter for forward passes; `derivatives` adds backward passes.
     pub fn pack(&self, name: &str, precision: Precision, derivatives: bool) -> Arc<PackedWeight> {
         self.pack_columns(name, 0..self.matrix(name).column_count(), precision, derivatives)
     }

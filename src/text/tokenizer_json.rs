@@ -97,23 +97,17 @@ pub(super) fn build_tokenizer(units: Units, rules: &Value, file: &TokenizerFile)
     let ids: Ids = file.units.iter().cloned().zip(0..).collect();
     let merges = file.merges.iter().map(|pair| pair.map(|id| file.units[id as usize].clone()).into()).collect();
     let unknown = SPECIALS[UNKNOWN as usize].to_owned();
-    let build_model = || -> tokenizers::Result<ModelWrapper> {
-        Ok(match units {
-            Units::Bpe => {
-                let model = BPE::builder().unk_token(unknown).fuse_unk(false).cache_capacity(CACHE_CAPACITY);
-                let ignores_merges = rules["model"]["ignore_merges"] == true;
-                model.vocab_and_merges(ids, merges).ignore_merges(ignores_merges).build()?.into()
-            }
-            Units::Word | Units::Char | Units::Letter => {
-                WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into()
-            }
-        })
+    let model: ModelWrapper = match units {
+        Units::Bpe => {
+            let model = BPE::builder().unk_token(unknown).fuse_unk(false).cache_capacity(CACHE_CAPACITY);
+            let ignores_merges = rules["model"]["ignore_merges"] == true;
+            model.vocab_and_merges(ids, merges).ignore_merges(ignores_merges).build()?.into()
+        }
+        Units::Word | Units::Char | Units::Letter => WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into(),
     };
-    // Compiling the pattern takes as long as the rest.
-    let (model, splitter) = rayon::join(build_model, || PreTokenizerWrapper::deserialize(&rules["pre_tokenizer"]));
-    let mut tokenizer = Tokenizer::new(model?);
+    let mut tokenizer = Tokenizer::new(model);
     tokenizer.with_normalizer(Some(NormalizerWrapper::deserialize(&rules["normalizer"])?))?;
-    tokenizer.with_pre_tokenizer(Some(splitter?));
+    tokenizer.with_pre_tokenizer(Some(PreTokenizerWrapper::deserialize(&rules["pre_tokenizer"])?));
     tokenizer.with_decoder(Some(DecoderWrapper::deserialize(&rules["decoder"])?));
     Ok(tokenizer)
 }

@@ -140,11 +140,12 @@ impl Vocabulary {
             tokenizer.set_encode_special_tokens(true);
             Ok(tokenizer)
         };
+        // On this thread alone: while it waited for others, it could begin to segment a text that needs this tokenizer.
         let tokenizer = self.tokenizer.get_or_init(|| build().map_err(|error| error.to_string()));
         tokenizer.as_ref().map_err(|error| anyhow!("{error}"))
     }
 
-    /// Prepares the segmentation of texts, which the first text does otherwise.
+    /// Prepares the segmentation of texts; otherwise the first text does.
     ///
     /// # Errors
     /// Errors of the tokenizers crate, which are not expected.
