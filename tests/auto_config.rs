@@ -51,6 +51,30 @@ fn units_follow_each_sides_lines() {
     assert!(!dir.path("model").exists(), "a refused training creates no directory");
 }
 
+#[test]
+fn words_and_their_symbols_have_exact_hard_attention() {
+    let spoken = "abby\ta b i\nabandonner\ta b ɑ̃ d ɔ n e\nabidjan\ta b i d ʒ ɑ̃\n";
+    let choice = |text: &str, options: &[&str]| {
+        let (config, _) = resolve(text, &[&FEW_STEPS, options].concat());
+        config["architecture"]["attention"]["choice"].as_str().unwrap_or("soft").to_owned()
+    };
+    assert_eq!(choice(spoken, &[]), "exact");
+    assert_eq!(choice(spoken, &["--hard-attention", "off"]), "soft");
+    assert_eq!(choice(spoken, &["--hard-attention"]), "sampled");
+    // What exact attention cannot be combined with.
+    assert_eq!(choice(spoken, &["--heads", "2"]), "soft");
+    assert_eq!(choice(spoken, &["--attention", "mean"]), "soft");
+    for other in ["a b i\tabby\na b ɑ̃\taban\n", "walk\twalked\nsing\tsang\n", &tsv(&PAIRS)] {
+        assert_eq!(choice(other, &[]), "soft", "{other}");
+    }
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", spoken);
+    dir.run(&[&["train", "pairs.tsv", "--out", "soft", "--hard-attention", "off"], &FEW_STEPS[..]].concat()).worked();
+    dir.run(&["train", "pairs.tsv", "--init-from", "soft", "--out", "tuned", "--max-epochs", "1"]).worked();
+    let tuned = config(&dir, "tuned");
+    assert_eq!(tuned["architecture"]["attention"]["choice"], Value::Null, "soft, as in the base model");
+}
+
 /// Words of two Korean syllables and their sounds, a tab between them.
 fn korean_pairs() -> String {
     let (consonants, vowels) = (["k", "kk", "n", "t", "tt", "r", "m"], ["a", "ae", "ya", "yae", "eo", "e"]);

@@ -13,8 +13,7 @@ use softalign::kernels::matrix::is_bf16_faster;
 /// Options of `train` that do not affect the model, or that other options express.
 const NOT_SHOWN: [&str; 6] = ["resume", "show-config", "config", "preset", "out", "verbose"];
 /// Options shown only where set: they exclude each other or have no default.
-const SHOWN_IF_SET: [&str; 26] = [
-    "hard-attention",
+const SHOWN_IF_SET: [&str; 25] = [
     "monolingual-target",
     "teachers",
     "attention-pairs",

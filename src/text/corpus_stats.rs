@@ -84,6 +84,11 @@ impl CorpusStats {
         self.has_features && self.sides.iter().all(|side| side.kind == LineKind::Words)
     }
 
+    /// True if the sources are single words and the targets their symbols, such as phones.
+    pub fn has_pronunciations(&self) -> bool {
+        [self.sides[0].kind, self.sides[1].kind] == [LineKind::Words, LineKind::Symbols]
+    }
+
     /// True if a side has single words, as in pronunciation, inflection and transliteration.
     pub fn has_single_words(&self) -> bool {
         self.sides.iter().any(|side| side.kind == LineKind::Words)

@@ -45,6 +45,8 @@ pub enum Preset {
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum HardAttention {
+    /// Soft attention.
+    Off,
     /// Sampled in training, else the position of the largest weight.
     Sampled,
     /// Marginalized exactly.
@@ -151,7 +153,8 @@ pub struct TrainConfig {
 
     /// Use hard attention: one source token at a time. `sampled`, also without a value, draws it by weight in training with a
     /// straight-through gradient, and otherwise takes the one with the largest weight. `exact` mixes the predictions from each
-    /// token, at several times the cost of the output layer.
+    /// token, at several times the cost of the output layer. `off` is soft attention [default: exact for single words with
+    /// symbols such as phones, otherwise off].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "cli",

@@ -62,7 +62,7 @@ impl TrainConfig {
             decoder: Some(model.decoder),
             heads: Some(attention.heads),
             attention_temperature: Some(attention.temperature),
-            hard_attention: hard_attention(attention.choice),
+            hard_attention: Some(hard_attention(attention.choice)),
             layers: Some(model.layers),
             no_tied_embeddings: !model.tied_output,
             initial_state: Some(model.initial_state),
@@ -210,13 +210,19 @@ impl ResolvedConfig {
 
     fn attention(&self) -> AttentionConfig {
         let given = &self.given;
-        AttentionConfig {
+        let soft = AttentionConfig {
             score: given.attention.unwrap_or_default(),
             heads: given.heads.unwrap_or(1),
             temperature: given.attention_temperature.unwrap_or(1.0),
-            choice: selection_mode(given.hard_attention),
-            reported_head: None,
-        }
+            ..AttentionConfig::default()
+        };
+        let choice = match given.hard_attention {
+            Some(hard) => selection_mode(hard),
+            // Symbols mostly stand for one character each.
+            None if self.stats.has_pronunciations() && soft.heads == 1 && !soft.is_fixed() => SelectionMode::Exact,
+            None => SelectionMode::Soft,
+        };
+        AttentionConfig { choice, ..soft }
     }
 
     /// True if the lexicon copies units: forms of a word consist mostly of its own letters.
@@ -357,19 +363,19 @@ impl TrainConfig {
     }
 }
 
-fn selection_mode(hard: Option<HardAttention>) -> SelectionMode {
+fn selection_mode(hard: HardAttention) -> SelectionMode {
     match hard {
-        None => SelectionMode::Soft,
-        Some(HardAttention::Sampled) => SelectionMode::Sampled,
-        Some(HardAttention::Exact) => SelectionMode::Exact,
+        HardAttention::Off => SelectionMode::Soft,
+        HardAttention::Sampled => SelectionMode::Sampled,
+        HardAttention::Exact => SelectionMode::Exact,
     }
 }
 
-fn hard_attention(mode: SelectionMode) -> Option<HardAttention> {
+fn hard_attention(mode: SelectionMode) -> HardAttention {
     match mode {
-        SelectionMode::Soft | SelectionMode::Hardest => None,
-        SelectionMode::Sampled => Some(HardAttention::Sampled),
-        SelectionMode::Exact => Some(HardAttention::Exact),
+        SelectionMode::Soft | SelectionMode::Hardest => HardAttention::Off,
+        SelectionMode::Sampled => HardAttention::Sampled,
+        SelectionMode::Exact => HardAttention::Exact,
     }
 }
 

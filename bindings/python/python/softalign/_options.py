@@ -67,10 +67,11 @@ class TrainOptions(TypedDict, total=False):
     attention_temperature: float
     """Softmax temperature of attention: below 1 sharper, above 1 flatter [default: 1]"""
 
-    hard_attention: Literal["sampled", "exact"]
+    hard_attention: Literal["off", "sampled", "exact"]
     """Use hard attention: one source token at a time. `sampled`, also without a value, draws it by weight in training
     with a straight-through gradient, and otherwise takes the one with the largest weight. `exact` mixes the predictions
-    from each token, at several times the cost of the output layer."""
+    from each token, at several times the cost of the output layer. `off` is soft attention [default: exact for single
+    words with symbols such as phones, otherwise off]"""
 
     layers: int
     """Number of encoder layers [default: 1]"""
