@@ -19,13 +19,14 @@ fi
 export PYO3_NO_PYTHON=1 PYO3_BUILD_EXTENSION_MODULE=1
 cargo clippy --release --workspace --all-targets --locked -- --deny warnings
 # The library alone, and the command without the server.
-cargo check --no-default-features --locked
-cargo check --no-default-features --features cli --locked
+cargo check --release --no-default-features --locked
+cargo check --release --no-default-features --features cli --locked
 cargo test --release --locked
-# The unit tests again with debug assertions and overflow checks in this crate only.
+# The unit tests again with debug assertions and overflow checks in this crate only, which is compiled fast instead of well.
 cargo test --release --lib --locked --config profile.release.package.softalign.debug-assertions=true \
-    --config profile.release.package.softalign.overflow-checks=true
-RUSTDOCFLAGS="--deny warnings" cargo doc --no-deps --locked
+    --config profile.release.package.softalign.overflow-checks=true \
+    --config profile.release.package.softalign.opt-level=0 --config profile.release.package.softalign.codegen-units=16
+RUSTDOCFLAGS="--deny warnings" cargo doc --release --no-deps --locked
 # Dependencies on all platforms, if cargo-deny is installed; needs `cargo fetch` first. Advisories are checked elsewhere, with a
 # network.
 if command -v cargo-deny > /dev/null; then
@@ -62,9 +63,10 @@ fi
 # installed.
 if command -v python3 > /dev/null; then
     cargo build --release --locked
-    python3 -B scripts/check_docs.py
-    python3 scripts/test_html_page.py
-    python3 scripts/test_serve_page.py
+    program=${CARGO_TARGET_DIR:-target}/release/softalign
+    python3 -B scripts/check_docs.py --program "$program"
+    python3 scripts/test_html_page.py --binary "$program"
+    python3 scripts/test_serve_page.py --binary "$program"
 else
     echo "python3 not found: examples of the docs and HTML pages not tested"
 fi

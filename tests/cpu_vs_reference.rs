@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use candle_core::Device;
+use rayon::prelude::*;
 use softalign::attention::AttentionConfig;
 use softalign::checkpoint::ModelDir;
 use softalign::kernels::matrix::Precision;
@@ -103,7 +104,7 @@ fn backends_translate_1000_sentences_alike() {
     assert_eq!(sources.len(), 1000);
     let (settings, constraints) = (BeamSearch::default(), DecodingConstraints::default());
     let fused = search_all(&[&model], &sources, &settings.into(), &mut |_| {}).unwrap();
-    for (sources, fused) in sources.chunks(50).zip(fused.chunks(50)) {
+    sources.par_chunks(50).zip(fused.par_chunks(50)).for_each(|(sources, fused)| {
         let padded = PaddedBatch::new(sources.iter().map(|source| source.units.as_slice()));
         let input = |(index, &source_units): (usize, &usize)| SearchInput {
             index,
@@ -118,7 +119,7 @@ fn backends_translate_1000_sentences_alike() {
             let tie = (fused[0].score - reference[0].score).abs() < 1e-5;
             assert!(fused[0].units == reference[0].units || tie, "{:?} {:?}", fused[0], reference[0]);
         }
-    }
+    });
 }
 
 #[test]

@@ -69,45 +69,50 @@ fn log(dir: &TestDir) -> Vec<Value> {
 }
 
 #[test]
-fn killed_and_resumed_run_equals_an_uninterrupted_one() {
-    for (number, options) in (0..).zip(RUNS) {
-        let train = [&["train", "--train", "pairs.tsv", "--out", "out"], &FREQUENT_WRITES[..], options].concat();
-        let dir = |name: &str| {
-            let dir = TestDir::lasting(&format!("{name}-{number}"));
-            dir.write("pairs.tsv", tsv(&PAIRS).repeat(2));
-            dir
-        };
-        let (whole, killed) = (dir("whole"), dir("killed"));
-        let start = std::time::Instant::now();
-        assert!(command(&whole, &train).status().unwrap().success(), "{options:?}");
-        let duration = start.elapsed();
+fn killed_and_resumed_runs_equal_uninterrupted_ones() {
+    std::thread::scope(|scope| {
+        for (number, options) in (0..).zip(RUNS) {
+            scope.spawn(move || assert_kills_change_nothing(number, options));
+        }
+    });
+}
 
-        let mut rng = SeededRng::new(number, "kills", 0);
-        let mut arguments = train.clone();
-        for _ in 0..kills() {
-            let mut child = command(&killed, &arguments).spawn().unwrap();
-            sleep(Duration::from_secs_f64(duration.as_secs_f64() * rng.uniform() / kills() as f64 * 1.5));
-            // It may have finished by now.
-            let _ = child.kill();
-            let _ = child.wait();
-            if killed.path("out/resume.safetensors").exists() {
-                arguments = vec!["train", "--out", "out", "--resume", "--save-every", "0.00001"];
-            }
+fn assert_kills_change_nothing(number: u64, options: &[&str]) {
+    let train = [&["train", "--train", "pairs.tsv", "--out", "out"], &FREQUENT_WRITES[..], options].concat();
+    let dir = |name: &str| {
+        let dir = TestDir::lasting(&format!("{name}-{number}"));
+        dir.write("pairs.tsv", tsv(&PAIRS).repeat(2));
+        dir
+    };
+    let (whole, killed) = (dir("whole"), dir("killed"));
+    let start = std::time::Instant::now();
+    assert!(command(&whole, &train).status().unwrap().success(), "{options:?}");
+    let duration = start.elapsed();
+
+    let mut rng = SeededRng::new(number, "kills", 0);
+    let mut arguments = train.clone();
+    for _ in 0..kills() {
+        let mut child = command(&killed, &arguments).spawn().unwrap();
+        sleep(Duration::from_secs_f64(duration.as_secs_f64() * rng.uniform() / kills() as f64 * 1.5));
+        // It may have finished by now.
+        let _ = child.kill();
+        let _ = child.wait();
+        if killed.path("out/resume.safetensors").exists() {
+            arguments = vec!["train", "--out", "out", "--resume", "--save-every", "0.00001"];
         }
-        killed.run(&[&arguments[..], &["--quiet"]].concat()).worked();
-        let reproducible = |name: &&String| {
-            name.starts_with("out/kept/")
-                || ["model.safetensors", "config.json", "attention.html"].iter().any(|end| name.ends_with(end))
-        };
-        let kept =
-            options.iter().any(|option| option.starts_with("--keep-best=") || option.starts_with("--keep-last="));
-        assert_eq!(whole.path("out/kept").exists(), kept);
-        for name in whole.contents().keys().filter(reproducible).filter(|name| !name.ends_with('/')) {
-            assert!(killed.path(name).exists(), "{options:?}: {name} is missing");
-            assert!(whole.read(name) == killed.read(name), "{options:?}: {name}");
-        }
-        assert_eq!(log(&whole), log(&killed), "{options:?}");
-        let names = |dir: &TestDir| dir.contents().into_keys().collect::<Vec<_>>();
-        assert_eq!(names(&whole), names(&killed), "{options:?}: different files");
     }
+    killed.run(&[&arguments[..], &["--quiet"]].concat()).worked();
+    let reproducible = |name: &&String| {
+        name.starts_with("out/kept/")
+            || ["model.safetensors", "config.json", "attention.html"].iter().any(|end| name.ends_with(end))
+    };
+    let kept = options.iter().any(|option| option.starts_with("--keep-best=") || option.starts_with("--keep-last="));
+    assert_eq!(whole.path("out/kept").exists(), kept);
+    for name in whole.contents().keys().filter(reproducible).filter(|name| !name.ends_with('/')) {
+        assert!(killed.path(name).exists(), "{options:?}: {name} is missing");
+        assert!(whole.read(name) == killed.read(name), "{options:?}: {name}");
+    }
+    assert_eq!(log(&whole), log(&killed), "{options:?}");
+    let names = |dir: &TestDir| dir.contents().into_keys().collect::<Vec<_>>();
+    assert_eq!(names(&whole), names(&killed), "{options:?}: different files");
 }
