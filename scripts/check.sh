@@ -22,7 +22,7 @@ cargo clippy --release --workspace --all-targets --locked -- --deny warnings
 cargo check --release --no-default-features --locked
 cargo check --release --no-default-features --features cli --locked
 cargo test --release --locked
-# The unit tests again with debug assertions and overflow checks in this crate only, which is compiled fast instead of well.
+# The unit tests again with debug assertions and overflow checks in this crate only. It is not optimized, to compile faster.
 cargo test --release --lib --locked --config profile.release.package.softalign.debug-assertions=true \
     --config profile.release.package.softalign.overflow-checks=true \
     --config profile.release.package.softalign.opt-level=0 --config profile.release.package.softalign.codegen-units=16

@@ -76,7 +76,7 @@ fn memory_stays_bounded_with_new_words() {
 /// Processes a stream in chunks and asserts that its second half hardly needs more bytes or blocks than the first, because
 /// working memory is reused.
 fn assert_bounded(label: &str, mut process: impl FnMut(&[Pair])) {
-    const HALF: usize = 25;
+    const HALF: usize = 60;
     let known: Vec<Pair> = include_str!("../data/test.tsv").lines().filter_map(pair).take(50).collect();
     let mut rng = SeededRng::new(1, "chunks", 0);
     let mut half = || {
