@@ -123,7 +123,7 @@ declare("set phrase with faire, prendre and others",
         tense=lambda other: pick("past near future" if other else "present past near future must"),
         said=lambda who, do, other, tense: asks(question(other, do, tense)) if other else timed(
             clause(who, do, tense), tense, 0.6))
-declare("colourful idiom",
+declare("colorful idiom",
         do=lambda: read_phrase(pick(COLOURFUL)), who=subject, usual="present past future near used",
         tense=lambda do, usual: pick(TENSES_OF[do.verb.en]) if do.verb.en in TENSES_OF else usual,
         said=lambda who, do, tense: timed(clause(who, do, tense), tense, 0.5))

@@ -76,7 +76,7 @@ pub struct TranslateArgs {
     #[command(flatten)]
     pub(crate) figures: FigureArgs,
 
-    /// Treatment of lines that are more than half unknown to the model, such as text in another language.
+    /// Treatment of lines that are more than half unknown to the model, such as text in another script.
     #[arg(long, value_enum, default_value_t = UnknownLines::Translate)]
     pub unknown: UnknownLines,
 
