@@ -12,11 +12,16 @@ fn shipped(path: &str) -> String {
 
 #[test]
 fn shipped_model_translates_what_newcomers_type() {
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
+    // A model that `softalign train` left there knows as much as it had time for.
+    if Path::new(model).join("resume.json").exists() {
+        eprintln!("not tested: the model in {model} is not the shipped one");
+        return;
+    }
     let list = shipped("data/newcomers.tsv");
     let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split('\t').collect()).collect();
     assert_eq!(rows.len(), 50);
     let sources: String = rows.iter().map(|row| format!("{}\n", row[0])).collect();
-    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
     let outcome = TestDir::new().run_with_input(&["translate", "--model", model], &sources);
     let translations: Vec<&str> = outcome.worked().lines().collect();
     let wrong: Vec<(&str, &str)> = rows
