@@ -409,7 +409,7 @@ mod tests {
     use super::super::Predictions;
     use super::*;
     use crate::kernels::buffer_pool::Buffer;
-    use crate::text::KnownWords;
+    use crate::text::{KnownWords, PhraseBoundaries};
 
     fn anywhere(phrases: &[&[u32]]) -> Vec<RequiredPhrase> {
         let phrase = |units: &&[u32]| RequiredPhrase { text: String::new(), units: units.to_vec(), term: Vec::new() };
@@ -441,8 +441,31 @@ mod tests {
 
     const UNIFORM: [f32; 8] = [0.125; 8];
 
+    #[test]
+    fn letters_do_not_extend_the_last_character_of_a_phrase() {
+        // 가 may be followed by n, but 각 is another character.
+        let letters = ["", "", "", "", "\u{1100}", "\u{1161}", "\u{11a8}", "n"].map(str::to_owned).to_vec();
+        let surface_forms = Arc::new(SurfaceForms::new(letters, PhraseBoundaries::Characters));
+        let phrase = RequiredPhrase { text: "\u{1100}\u{1161}".to_owned(), units: vec![4, 5], term: Vec::new() };
+        let required = DecodingConstraints {
+            required: vec![phrase],
+            surface_forms: Arc::clone(&surface_forms),
+            ..DecodingConstraints::default()
+        };
+        assert_eq!(allowed(&required, &[4, 5], UNIFORM, None), [2, 3, 4, 7]);
+        let avoided = AvoidedPhrases::new(vec!["\u{1100}\u{1161}".to_owned()], &surface_forms, None);
+        let avoided =
+            DecodingConstraints { avoided: Arc::new(avoided), surface_forms, ..DecodingConstraints::default() };
+        assert_eq!(allowed(&avoided, &[4], UNIFORM, None), [2, 3, 4, 5, 6, 7]);
+        assert_eq!(allowed(&avoided, &[4, 5], UNIFORM, None), [5, 6]);
+        assert_eq!(allowed(&avoided, &[4, 5, 6], UNIFORM, None), [2, 3, 4, 5, 6, 7]);
+    }
+
     fn surface_forms() -> Arc<SurfaceForms> {
-        Arc::new(SurfaceForms::new(["", "", "", "", " a", " b", " c", "d"].map(str::to_owned).to_vec(), true))
+        Arc::new(SurfaceForms::new(
+            ["", "", "", "", " a", " b", " c", "d"].map(str::to_owned).to_vec(),
+            PhraseBoundaries::Words,
+        ))
     }
 
     fn avoid(phrases: &[&str], known_words: Option<&[&str]>) -> Arc<AvoidedPhrases> {
@@ -618,7 +641,7 @@ mod tests {
         let required = vec![RequiredPhrase { text: "été".to_owned(), units: vec![5], term: Vec::new() }];
         let constraints = DecodingConstraints {
             required,
-            surface_forms: Arc::new(SurfaceForms::new(forms.map(str::to_owned).to_vec(), true)),
+            surface_forms: Arc::new(SurfaceForms::new(forms.map(str::to_owned).to_vec(), PhraseBoundaries::Words)),
             ..DecodingConstraints::default()
         };
         let unmet = |units: &[u32]| constraints.unmet_requirements(&state_after(&constraints, units));

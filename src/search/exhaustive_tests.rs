@@ -7,7 +7,7 @@ use super::{
     AvoidedPhrases, BeamSearch, DecodingConstraints, Hypothesis, HypothesisScoring, LengthFormula, LengthLimits,
     RequiredPhrase, SampleSearch, SamplingConfig, SearchInput, sample, search,
 };
-use crate::text::SurfaceForms;
+use crate::text::{PhraseBoundaries, SurfaceForms};
 
 /// Maximum units of an unconstrained translation.
 const MAX_UNITS: usize = 3;
@@ -16,7 +16,7 @@ const EXHAUSTIVE_BEAM: usize = 30_000;
 
 fn surface_forms() -> Arc<SurfaceForms> {
     let texts = ["", "", "", "", " a", " b", " c", "d"];
-    Arc::new(SurfaceForms::new(texts.map(str::to_owned).to_vec(), true))
+    Arc::new(SurfaceForms::new(texts.map(str::to_owned).to_vec(), PhraseBoundaries::Words))
 }
 
 fn constraints(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> DecodingConstraints {

@@ -33,7 +33,7 @@ pub fn compose(text: &str, spans: &mut [Range<usize>]) -> String {
 }
 
 /// True if a character may compose with one before it.
-fn may_compose(character: char) -> bool {
+pub(super) fn may_compose(character: char) -> bool {
     canonical_combining_class(character) != 0 || is_nfc_quick(std::iter::once(character)) != IsNormalized::Yes
 }
 

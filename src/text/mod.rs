@@ -53,11 +53,12 @@ pub use segmentation::{Segmentation, UNKNOWN};
 pub use sentence_table::{SentenceTable, TableRows};
 pub use settings::TextSettings;
 pub use standard_streams::{check_read_once, is_standard, open_descriptor, standard_input_has_data};
-pub use surface_forms::{SurfaceForms, has_phrase};
+pub use surface_forms::{PhraseBoundaries, SurfaceForms, has_phrase};
 pub use table_format::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, is_separator_line};
 pub use table_header::is_header;
 pub use units::{BEGIN, END, PADDING, SPECIALS, Units};
 pub use vocabulary::Vocabulary;
 pub use word_spans::{
-    LONGEST_WORD, WordSplitting, are_single_words, is_punctuation, strip_punctuation, word_of_span, word_spans,
+    LONGEST_WORD, WordSplitting, are_single_words, is_punctuation, locate_words, strip_punctuation, word_of_span,
+    word_spans,
 };

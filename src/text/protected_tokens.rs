@@ -162,8 +162,13 @@ pub fn features(text: &str) -> impl Iterator<Item = &str> {
 pub fn split_trailing_features<'t>(text: &'t str, known: &ProtectedTokens) -> Option<(&'t str, &'t str)> {
     let is_known =
         |word: &str| features(&features_before(word)).all(|feature| known.iter().any(|token| token == feature));
-    let is_start = |&(index, _): &(usize, char)| is_known(&text[index..]);
-    let (index, _) = text.char_indices().filter(|(_, character)| character.is_whitespace()).find(is_start)?;
+    let mut index = text.len();
+    for (space, _) in text.char_indices().rev().filter(|(_, character)| character.is_whitespace()) {
+        if !is_known(&text[space..index]) {
+            break;
+        }
+        index = space;
+    }
     let (text, features) = (text[..index].trim(), text[index..].trim());
     (!text.is_empty() && !features.is_empty()).then_some((text, features))
 }
@@ -221,7 +226,8 @@ mod tests {
             let (text, features) = split_trailing_features(line, &known).unwrap();
             assert_eq!((text, features), ("walk", &line.trim()[5..]));
         }
-        for line in ["walk", "walk ", "PST", "walk V;FUT", ""] {
+        let long = "walk ".repeat(100_000);
+        for line in ["walk", "walk ", "PST", "walk V;FUT", "", &long] {
             assert_eq!(split_trailing_features(line, &known), None, "{line:?}");
         }
     }

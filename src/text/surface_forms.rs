@@ -1,5 +1,6 @@
 //! Surface forms of units, to find phrases in a hypothesis while it grows.
 
+use super::composition::may_compose;
 use super::word_spans::{is_of_word, is_unspaced};
 
 /// Text of each unit of a vocabulary.
@@ -7,14 +8,25 @@ use super::word_spans::{is_of_word, is_unspaced};
 pub struct SurfaceForms {
     /// By id, with spaces as spaces; empty for special units.
     texts: Vec<String>,
-    /// False if units are characters: then text between spaces is not a word.
-    has_words: bool,
+    boundaries: PhraseBoundaries,
+}
+
+/// Places where phrases begin and end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PhraseBoundaries {
+    /// Between words.
+    #[default]
+    Words,
+    /// Between characters, which may consist of several letters.
+    Characters,
+    /// Between any units.
+    Units,
 }
 
 impl SurfaceForms {
     /// Returns the surface forms of units, given by id.
-    pub fn new(texts: Vec<String>, has_words: bool) -> Self {
-        Self { texts, has_words }
+    pub fn new(texts: Vec<String>, boundaries: PhraseBoundaries) -> Self {
+        Self { texts, boundaries }
     }
 
     /// Returns the text of a unit.
@@ -27,9 +39,9 @@ impl SurfaceForms {
         &self.texts
     }
 
-    /// True if a unit extends a word that the units before it began.
+    /// True if a unit extends a word, or a character, that the units before it began.
     pub fn continues_word(&self, unit: u32) -> bool {
-        self.has_words && self.text(unit).starts_with(joins_words)
+        self.boundaries.may_continue(self.text(unit))
     }
 
     /// True if a text contains a phrase that ends after its first `from` bytes and is not part of longer words. The end
@@ -41,59 +53,92 @@ impl SurfaceForms {
     /// As [`Self::contains_phrase`], but a word at the end of the text may continue, so that it counts only if no
     /// further character can change it.
     pub fn contains_complete_phrase(&self, text: &str, from: usize, phrase: &str) -> bool {
-        let may_continue = self.has_words && phrase.ends_with(joins_words);
+        let may_continue = self.boundaries.may_be_continued(phrase);
         self.ends_of_phrase(text, from, phrase).any(|end| end < text.len() || !may_continue)
     }
 
     fn ends_of_phrase(&self, text: &str, from: usize, phrase: &str) -> impl Iterator<Item = usize> {
         ends(text, from).filter(move |&end| {
             let before = text[..end].strip_suffix(phrase);
-            before.is_some_and(|before| {
-                !self.has_words || is_boundary(before, phrase) && is_boundary(phrase, &text[end..])
-            })
+            let is_whole = |before| {
+                self.boundaries.is_boundary(before, phrase) && self.boundaries.is_boundary(phrase, &text[end..])
+            };
+            before.is_some_and(is_whole)
         })
     }
 
     /// True if a text ends with a phrase, or with a beginning of it that lacks only the rest of its last word, so that
-    /// further units decide whether the phrase stands there. False if units are characters.
+    /// further units decide whether the phrase stands there. False if phrases end at any unit.
     pub fn approaches_phrase(&self, text: &str, phrase: &str) -> bool {
-        let last_word = phrase.trim_end_matches(joins_words).len();
-        self.has_words && self.rests(text, phrase, last_word).next().is_some()
+        let last_word = self.boundaries.start_of_last(phrase);
+        last_word.is_some_and(|start| self.rests(text, phrase, start).next().is_some())
     }
 
     /// True if a unit with this text contains a phrase or ends with a beginning of it.
     pub fn may_begin_within(&self, text: &str, phrase: &str) -> bool {
         let is_beginning = |start: usize| {
             let (before, rest) = text.split_at(start);
-            (phrase.starts_with(rest) || rest.starts_with(phrase)) && (!self.has_words || is_boundary(before, phrase))
+            (phrase.starts_with(rest) || rest.starts_with(phrase)) && self.boundaries.is_boundary(before, phrase)
         };
         text.char_indices().any(|(start, _)| is_beginning(start))
     }
 
     /// Iterates over the rests of a phrase that a text lacks which ends with more than the first `from` bytes of it.
     pub fn rests<'a>(&self, text: &'a str, phrase: &'a str, from: usize) -> impl Iterator<Item = &'a str> {
-        let has_words = self.has_words;
+        let boundaries = self.boundaries;
         let rest = move |end: usize| {
             let before = text.strip_suffix(&phrase[..end])?;
-            (!has_words || is_boundary(before, phrase)).then_some(&phrase[end..])
+            boundaries.is_boundary(before, phrase).then_some(&phrase[end..])
         };
         ends(phrase, from).filter_map(rest)
     }
 }
 
+impl PhraseBoundaries {
+    /// True if no word, or no character, spans the boundary between two texts.
+    fn is_boundary(self, before: &str, after: &str) -> bool {
+        !(self.may_be_continued(before) && self.may_continue(after))
+    }
+
+    /// True if a text may continue the word, or the character, before it.
+    fn may_continue(self, text: &str) -> bool {
+        match self {
+            Self::Words => text.starts_with(joins_words),
+            Self::Characters => text.starts_with(may_compose),
+            Self::Units => false,
+        }
+    }
+
+    /// True if the last word, or the last character, of a text may continue.
+    fn may_be_continued(self, text: &str) -> bool {
+        match self {
+            Self::Words => text.ends_with(joins_words),
+            Self::Characters => !text.is_empty(),
+            Self::Units => false,
+        }
+    }
+
+    /// Length of a phrase without the word, or the character, that may continue after it. None if none may.
+    fn start_of_last(self, phrase: &str) -> Option<usize> {
+        match self {
+            Self::Words => Some(phrase.trim_end_matches(joins_words).len()),
+            Self::Characters => {
+                let start = phrase.char_indices().rev().find(|&(_, character)| !may_compose(character));
+                Some(start.map_or(0, |(start, _)| start))
+            }
+            Self::Units => None,
+        }
+    }
+}
+
 /// True if a text contains a phrase that is not part of longer words.
 pub fn has_phrase(text: &str, phrase: &str) -> bool {
-    SurfaceForms::new(Vec::new(), true).contains_phrase(text, 0, phrase)
+    SurfaceForms::new(Vec::new(), PhraseBoundaries::Words).contains_phrase(text, 0, phrase)
 }
 
 /// Iterates over the character boundaries after the first `from` bytes of a text.
 fn ends(text: &str, from: usize) -> impl Iterator<Item = usize> {
     (from + 1..=text.len()).filter(|&end| text.is_char_boundary(end))
-}
-
-/// True if no word spans the boundary between two texts.
-fn is_boundary(before: &str, after: &str) -> bool {
-    !(before.ends_with(joins_words) && after.starts_with(joins_words))
 }
 
 /// True if a character forms words with its neighbors.
@@ -105,15 +150,15 @@ pub(super) fn joins_words(character: char) -> bool {
 mod tests {
     use super::*;
 
-    fn surface_forms(units: &[&str], has_words: bool) -> SurfaceForms {
-        SurfaceForms::new(units.iter().map(|&unit| unit.to_owned()).collect(), has_words)
+    fn surface_forms(units: &[&str], boundaries: PhraseBoundaries) -> SurfaceForms {
+        SurfaceForms::new(units.iter().map(|&unit| unit.to_owned()).collect(), boundaries)
     }
 
     #[test]
     fn finds_phrases_that_end_in_a_text() {
         let units =
             ["", " ein", " Hund", " Hu", "nd", "e", " (", "Hund", " Schäferhund", ".", "und", "d", " Hund's", "nd-"];
-        let forms = surface_forms(&units, true);
+        let forms = surface_forms(&units, PhraseBoundaries::Words);
         for text in [" ein Hund", "Hund", " (Hund", "ein Hund's", "Hunde Hund"] {
             assert!(forms.contains_phrase(text, 0, "Hund"), "{text}");
         }
@@ -129,7 +174,7 @@ mod tests {
 
     #[test]
     fn approaches_phrases_within_their_last_word() {
-        let forms = surface_forms(&[], true);
+        let forms = surface_forms(&[], PhraseBoundaries::Words);
         for text in [" ein Hund", " ein Hu", "ein H"] {
             assert!(forms.approaches_phrase(text, "ein Hund") && forms.approaches_phrase(text, "Hund"), "{text}");
         }
@@ -137,7 +182,7 @@ mod tests {
             assert!(!forms.approaches_phrase(text, "ein Hund") && !forms.approaches_phrase(text, "Hund"), "{text}");
         }
         assert!(!forms.approaches_phrase(" a.", "a.") && !forms.approaches_phrase("一", "一本"));
-        assert!(!surface_forms(&[], false).approaches_phrase("Hu", "Hund"));
+        assert!(!surface_forms(&[], PhraseBoundaries::Units).approaches_phrase("Hu", "Hund"));
         let is_complete = |text: &str, phrase: &str| forms.contains_complete_phrase(text, 0, phrase);
         assert!(is_complete("ein Hund.", "Hund") && is_complete("ein Hund.", ".") && is_complete("一本", "本"));
         assert!(!is_complete("ein Hund", "Hund") && !is_complete("ein Hunde.", "Hund"));
@@ -145,7 +190,7 @@ mod tests {
 
     #[test]
     fn finds_rests_of_phrases_and_units_that_begin_them() {
-        let forms = surface_forms(&[], true);
+        let forms = surface_forms(&[], PhraseBoundaries::Words);
         let rests = |text| forms.rests(text, "ein Hund", 0).collect::<Vec<_>>();
         assert_eq!([rests(" ein"), rests("e"), rests("ein Hund")], [[" Hund"], ["in Hund"], [""]]);
         assert!(rests("kein").is_empty());
@@ -155,7 +200,7 @@ mod tests {
         for text in ["", " kein", " Hund", "einem", "me"] {
             assert!(!forms.may_begin_within(text, "ein Hund"), "{text}");
         }
-        assert!(surface_forms(&[], false).may_begin_within("me", "ein"));
+        assert!(surface_forms(&[], PhraseBoundaries::Units).may_begin_within("me", "ein"));
     }
 
     #[test]
@@ -181,13 +226,27 @@ mod tests {
                 && has_phrase("ภาษาไทย", "ไทย")
                 && !has_phrase("책을", "책")
         );
-        let forms = surface_forms(&["一本", "书", " a"], true);
+        let forms = surface_forms(&["一本", "书", " a"], PhraseBoundaries::Words);
         assert!(!forms.continues_word(1) && forms.contains_phrase("一本书", 6, "书"));
-        let characters = surface_forms(&["a", "b"], false);
+        let characters = surface_forms(&["a", "b"], PhraseBoundaries::Units);
         assert!(
             characters.contains_phrase("xab", 2, "ab")
                 && characters.contains_complete_phrase("xab", 2, "ab")
                 && !characters.continues_word(0)
         );
+    }
+
+    #[test]
+    fn letters_of_one_character_are_not_apart() {
+        // 가, and 각 with one more letter.
+        let [phrase, longer] = ["\u{1100}\u{1161}", "\u{1100}\u{1161}\u{11a8}"];
+        let forms = surface_forms(&["\u{1100}", "\u{1161}", "\u{11a8}", "n"], PhraseBoundaries::Characters);
+        assert!(forms.contains_phrase(phrase, 0, phrase) && !forms.contains_phrase(longer, 0, phrase));
+        assert!(!forms.contains_complete_phrase(phrase, 0, phrase));
+        assert!(forms.contains_complete_phrase(&format!("{phrase}n"), 0, phrase));
+        assert_eq!([0, 1, 2, 3].map(|unit| forms.continues_word(unit)), [false, true, true, false]);
+        assert!(forms.approaches_phrase("n\u{1100}", phrase) && forms.approaches_phrase(phrase, phrase));
+        assert!(!forms.approaches_phrase(longer, phrase) && !forms.approaches_phrase("n", phrase));
+        assert!(!forms.approaches_phrase("e", "e\u{301}n") && forms.approaches_phrase("e\u{301}n", "e\u{301}n"));
     }
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::WordSplitting;
 use super::composition::decomposed;
+use super::{PhraseBoundaries, WordSplitting};
 
 /// `<pad>`: fills short rows of a batch.
 pub const PADDING: u32 = 0;
@@ -41,6 +41,15 @@ impl Units {
         match self {
             Self::Bpe | Self::Word => WordSplitting::Whitespace,
             Self::Char | Self::Letter => WordSplitting::Characters,
+        }
+    }
+
+    /// Places where phrases begin and end in these units.
+    pub(super) fn phrase_boundaries(self) -> PhraseBoundaries {
+        match self {
+            Self::Bpe | Self::Word => PhraseBoundaries::Words,
+            Self::Char => PhraseBoundaries::Units,
+            Self::Letter => PhraseBoundaries::Characters,
         }
     }
 

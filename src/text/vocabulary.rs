@@ -331,7 +331,7 @@ impl Vocabulary {
         self.surface_forms.get_or_init(|| {
             let specials = SPECIALS.iter().map(|_| String::new());
             let others = self.file.units.iter().skip(SPECIALS.len()).map(|unit| unit.replace(SPACE, " "));
-            Arc::new(SurfaceForms::new(specials.chain(others).collect(), !self.units.are_characters()))
+            Arc::new(SurfaceForms::new(specials.chain(others).collect(), self.units.phrase_boundaries()))
         })
     }
 

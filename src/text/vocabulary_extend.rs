@@ -1,6 +1,6 @@
 //! Extension of a vocabulary when a model continues training on other texts.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use anyhow::Result;
 
@@ -23,6 +23,15 @@ impl Vocabulary {
     pub fn origins(&self, other: &Self) -> Vec<Option<u32>> {
         let known: HashMap<String, u32> = other.all_units().into_iter().zip(0..).collect();
         self.all_units().iter().map(|unit| known.get(unit).copied()).collect()
+    }
+
+    /// Returns, for each unit by id, the id of the same text in another vocabulary. Special units and protected tokens, such as
+    /// features, are no text.
+    pub fn copies(&self, other: &Self) -> Vec<Option<u32>> {
+        let protected: HashSet<String> = self.protected_tokens().units(self.units()).into_iter().collect();
+        let is_text = |(id, unit): (usize, &String)| id >= SPECIALS.len() && !protected.contains(unit);
+        let are_text = self.all_units().iter().enumerate().map(is_text).collect::<Vec<_>>();
+        self.origins(other).into_iter().zip(are_text).map(|(copy, is_text)| copy.filter(|_| is_text)).collect()
     }
 
     fn all_units(&self) -> Vec<String> {

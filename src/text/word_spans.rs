@@ -54,6 +54,19 @@ pub fn word_spans(text: &str, words: WordSplitting) -> Vec<Range<usize>> {
     }
 }
 
+/// Returns the byte ranges of the words of a text, in their order. Only white space is between them; words that are not there
+/// have empty ranges.
+pub fn locate_words(text: &str, words: &[String]) -> Vec<Range<usize>> {
+    let mut end = 0;
+    let locate = |word: &String| {
+        let found = text[end..].find(word.as_str()).map(|start| end + start..end + start + word.len());
+        let span = found.unwrap_or(end..end);
+        end = span.end;
+        span
+    };
+    words.iter().map(locate).collect()
+}
+
 /// Splits off the characters of scripts without spaces.
 fn split_unspaced(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
     let mut spans: Vec<Range<usize>> = Vec::new();

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::random::SeededRng;
-use crate::text::{Example, SPECIALS, Vocabulary};
+use crate::text::{Example, Vocabulary};
 
 /// Minimum number of units at the end of a stem that stay.
 const KEPT: usize = 3;
@@ -17,7 +17,7 @@ const KEPT: usize = 3;
 pub(super) struct Hallucination {
     /// Probability that a pair is replaced by a hallucinated one.
     share: f64,
-    /// Target unit with the spelling of each source unit, if there is one.
+    /// Target unit with the text of each source unit, if there is one.
     target_units: Vec<Option<u32>>,
     /// Pairs by the first unit of their source, which is the part of speech if sources begin with features.
     donors: BTreeMap<u32, Vec<usize>>,
@@ -34,8 +34,7 @@ struct Stem {
 impl Hallucination {
     /// Returns the hallucination of a share of the examples.
     pub fn new(share: f64, examples: &[Example], [source, target]: [&Vocabulary; 2]) -> Self {
-        let mut target_units = source.origins(target);
-        target_units.iter_mut().take(SPECIALS.len()).for_each(|unit| *unit = None);
+        let target_units = source.copies(target);
         let mut donors: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, example) in examples.iter().enumerate() {
             example.source.first().into_iter().for_each(|&first| donors.entry(first).or_default().push(index));
@@ -144,6 +143,18 @@ mod tests {
                 assert!(beginning.is_some() && beginning == same, "{lemma} {form}");
                 assert!(!form.contains('L'), "only verbs give verbs their letters: {form}");
             }
+        }
+    }
+
+    #[test]
+    fn features_stay_out_of_targets_with_a_joint_vocabulary() {
+        let [joint, _] = vocabularies();
+        let example = |text: &str| Example::new(joint.encode(text).unwrap(), joint.encode("murren").unwrap());
+        let examples = [example("⟨V⟩⟨PST⟩murren"), example("⟨V⟩⟨PTCP⟩radeln")];
+        let hallucination = Hallucination::new(1.0, &examples, [&joint, &joint]);
+        for number in 0..50 {
+            let new = hallucination.apply(&examples[0], &examples, &mut SeededRng::new(1, "test", number));
+            assert!(!joint.decode(&new.target).contains('⟨'), "{}", joint.decode(&new.target));
         }
     }
 

@@ -10,7 +10,7 @@ use anyhow::{Result, ensure};
 use super::{MAX_SENTENCE_UNITS, Sentence};
 use crate::search::{AvoidedPhrases, DecodingConstraints, MAX_REQUIRED_UNITS, RequiredPhrase};
 use crate::text::{
-    KnownWords, LONGEST_LINE, NormalForm, Normalization, Pair, Segmentation, SurfaceForms, UNKNOWN, Vocabulary,
+    KnownWords, LONGEST_LINE, NormalForm, Normalization, Pair, Segmentation, SurfaceForms, UNKNOWN, Units, Vocabulary,
     WordSplitting, has_phrase, word_spans,
 };
 
@@ -190,7 +190,8 @@ impl CompiledConstraints {
         required.extend(self.required_terms(sentence, [source, target])?);
         let constraints = DecodingConstraints {
             prefix: encode_prefix(prefix, target)?,
-            prefix_ends_word: prefix.ends_with(char::is_whitespace),
+            // A character that consists of letters is given as a whole.
+            prefix_ends_word: prefix.ends_with(char::is_whitespace) || target.units() == Units::Letter,
             avoided: Arc::clone(&self.avoided),
             ..DecodingConstraints::default()
         };

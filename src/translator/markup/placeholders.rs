@@ -9,17 +9,41 @@ use regex::Regex;
 use crate::error::UsageError;
 use crate::text::ProtectedTokens;
 
+/// Regular expression of an address that begins with one pattern and ends with another, or with a closing bracket.
+macro_rules! address {
+    ($start:literal, $last:literal) => {
+        concat!(
+            r"\b",
+            $start,
+            r"(?:[^\s<>()\[\]{}\x22'。，、！？：；「」（）«»“”„‘’‹›]|",
+            brackets!(),
+            ")*(?:",
+            $last,
+            "|",
+            brackets!(),
+            ")"
+        )
+    };
+}
+
+/// Regular expression of brackets with text in them.
+macro_rules! brackets {
+    () => {
+        r"\([^\s<>()\x22]*\)|\[[^\s<>\[\]\x22]*\]|\{\{[^\s<>{}\x22]*\}\}|\{[^\s<>{}\x22]*\}"
+    };
+}
+
 /// Known kinds of placeholders.
 const KNOWN: [&str; 8] = [
-    // Addresses, without the punctuation after them.
-    r#"\b(?:https?|ftps?)://[^\s<>"'。，、！？：；「」（）«»“”„‘’‹›]*[^\s<>"'。，、！？：；「」（）«»“”„‘’‹›.,;:!?)\]}…]"#,
-    r"\bwww\.[\w-]+\.[^\s<>。，、！？：；「」（）«»“”„‘’‹›]*[\w/]",
+    // Addresses, without the punctuation after them, but with brackets that are opened and closed in them.
+    address!(r"(?:https?|ftps?)://", r"[^\s<>()\[\]{}\x22'。，、！？：；「」（）«»“”„‘’‹›.,;:!?…]"),
+    address!(r"www\.[\w-]+\.", r"[\w/]"),
     r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b",
     // {{x}}, {x}, ${x}, %{x}, {0:.2f}, {x, number}, {}.
     r"\{\{[^{}\n]*\}\}",
     r"[$#%]?\{\s*(?:\w[\w.-]*(?:\s*[,:!\[][^{}\n]*)?)?\s*\}",
-    // %s, %1$s, %-5.2f, %ld, %(x)s; not the percent sign of a number, as in 50%d.
-    r"\B%(?:\d+\$|\(\w+\))?[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[Lqjzt])?[diouxXeEfFgGaAcCspSn]\b",
+    // %s, %1$s, %-5.2f, %ld, %(x)s, and numbers with a unit, as in %dkm; not the percent sign of a number, as in 50%d.
+    r"\B%(?:\d+\$|\(\w+\))?[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[Lqjzt])?(?:[diufFgG][a-zA-Z]{0,3}|[oxXeEaAcCspSn])\b",
     r"\B%(?:\d+\$)?@",
     r"%%",
 ];
@@ -32,8 +56,9 @@ fn may_have_known(text: &str) -> bool {
 }
 
 /// Placeholders that programs fill in order, since they have neither a number nor a name.
-static UNNUMBERED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^(?:%[-+#0'\d.*hlLqjzt]*[diouxXeEfFgGaAcCspSn@]|\{(?::[^{}]*)?\})$").ok());
+static UNNUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^(?:%[-+#0'\d.*hlLqjzt]*(?:[diufFgG][a-zA-Z]{0,3}|[oxXeEaAcCspSn@])|\{(?::[^{}]*)?\})$").ok()
+});
 
 /// Pieces of a text that are taken out before translation and put back unchanged.
 ///
@@ -137,6 +162,12 @@ mod tests {
             "https://a.b/c?d=e&f#g",
             "http://[::1]:80/x",
             "www.example.org/x",
+            "www.example.org/a_(b)",
+            "https://example.org/{id}",
+            "https://example.org/wiki/Paris_(Texas)",
+            "https://example.org/{{user}}/[a]/x",
+            "%dkm",
+            "%.1fm",
             "a.b+c@example.co.uk",
             "ftp://x",
         ] {
@@ -145,11 +176,29 @@ mod tests {
         let text = "Hello {name}, see https://a.b/c. (or www.d.e/f), %d%% at a@b.c!";
         let expected = ["{name}", "https://a.b/c", "www.d.e/f", "%d", "%%", "a@b.c"];
         assert_eq!(found(&Placeholders::default(), text), expected);
+        let text = "(as in https://a.b/users/{name}.) [https://a.b/c], https://a.b/d(e www.d.e/f).";
+        let expected = ["https://a.b/users/{name}", "https://a.b/c", "https://a.b/d", "www.d.e/f"];
+        assert_eq!(found(&Placeholders::default(), text), expected);
     }
 
     #[test]
     fn leaves_ordinary_text() {
-        for text in ["50%", "50 % of", "100%sure", "{one two}", "{", "}", "{{", "a@b", "$5", "%", "", "http://", "%y"] {
+        for text in [
+            "50%",
+            "50 % of",
+            "100%sure",
+            "%discount",
+            "{one two}",
+            "{",
+            "}",
+            "{{",
+            "a@b",
+            "$5",
+            "%",
+            "",
+            "http://",
+            "%y",
+        ] {
             assert!(found(&Placeholders::default(), text).is_empty(), "{text}");
         }
         assert!(found(&Placeholders::none(), "{x} %s").is_empty());
@@ -170,7 +219,7 @@ mod tests {
 
     #[test]
     fn knows_placeholders_that_are_filled_in_order() {
-        assert!(["%s", "%d", "%.2f", "{}", "{:>5}", "%@"].into_iter().all(is_unnumbered));
+        assert!(["%s", "%d", "%dkm", "%.2f", "{}", "{:>5}", "%@"].into_iter().all(is_unnumbered));
         assert!(
             ["%1$s", "{0}", "{x}", "${x}", "%(x)s", "%%", "https://a.b"].into_iter().all(|one| !is_unnumbered(one))
         );

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::{LinkedText, MarkedUp, Markup, MarkupOptions, Placeholders};
 use crate::alignment::Link;
 use crate::reporter::Silent;
-use crate::text::{Pair, WordSplitting, word_spans};
+use crate::text::{Pair, locate_words};
 use crate::translator::{ForcedAlignment, LinkOptions, LinkedPair, Linker, Request, Sentence, Translation, Translator};
 
 impl Translator {
@@ -122,7 +122,7 @@ impl<'t> MarkedUpBatch<'t> {
             let count = pairs_of(index).count();
             let prefix = self.sentences[index].prefix_len;
             let links = links.by_ref().take(count);
-            links.map(|(pair, linked)| WordLinks::new(pair, prefix, linked, translator.words())).collect()
+            links.map(|(pair, linked)| WordLinks::new(pair, prefix, linked)).collect()
         };
         Ok((0..self.sentences.len()).map(links_of).collect())
     }
@@ -185,10 +185,9 @@ struct WordLinks {
 
 impl WordLinks {
     /// Takes the links of a pair whose source begins with a prefix of so many bytes, which is not part of the sentence.
-    fn new(pair: &Pair, prefix: usize, linked: &LinkedPair, words: [WordSplitting; 2]) -> Self {
-        let [mut source, mut target] = [word_spans(&pair.source, words[0]), word_spans(&pair.target, words[1])];
-        source.truncate(linked.alignment.source().len());
-        target.truncate(linked.alignment.target().len());
+    fn new(pair: &Pair, prefix: usize, linked: &LinkedPair) -> Self {
+        let source = locate_words(&pair.source, linked.alignment.source());
+        let target = locate_words(&pair.target, linked.alignment.target());
         let before = source.partition_point(|word| word.end <= prefix);
         let without_prefix = |word: &Range<usize>| word.start.saturating_sub(prefix)..word.end - prefix;
         let source = source[before..].iter().map(without_prefix).collect();
