@@ -118,10 +118,7 @@ pub async fn translate(
 ) -> Result<Response, ApiError> {
     let texts = request.text.as_slice();
     server.admit(&caller, None, texts.iter())?;
-    let most = server.limits().texts;
-    if texts.len().saturating_mul(request.decoding.n_best) > most.max(request.decoding.n_best) {
-        return Err(ApiError::too_large(format!("a request can have {most} translations; lower n_best")));
-    }
+    server.check_translations(texts.len(), "n_best", request.decoding.n_best)?;
     check_links(&request.links)?;
     let translated = server.model(request.model.as_deref())?.translate(request.sentences(), request.options()?).await?;
     Ok(json(tokio::task::spawn_blocking(move || render(&translated, &request.links)).await??))

@@ -129,6 +129,11 @@ fn names_what_is_wrong() {
     }
     server.post("/v1/translate", &json!({"text": "a", "n_best": 4})).worked();
     server.post("/v1/translate", &json!({"text": ["a", "b"], "n_best": 2})).refused(413, &["3 translations"]);
+    let several =
+        |q: Value, alternatives: usize| json!({"q": q, "source": "en", "target": "fr", "alternatives": alternatives});
+    server.post("/translate", &several(json!("a"), 3)).worked();
+    server.post("/translate", &several(json!(["a", "b"]), 1)).refused(413, &["3 translations", "alternatives"]);
+    server.post("/translate", &several(json!("a\nb"), 1)).refused(413, &["3 translations", "alternatives"]);
     server
         .post("/v1/score", &json!({"pairs": [{"source": "a".repeat(30), "target": "b".repeat(30)}]}))
         .refused(413, &["50"]);
