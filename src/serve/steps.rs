@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use utoipa::ToSchema;
 
 use super::access::Caller;
+use super::batching::TranslationOptions;
 use super::body::JsonBody;
 use super::error::{ApiError, ErrorBody};
 use super::loaded_model::LoadedModel;
@@ -123,6 +124,8 @@ impl StepsRequest {
 
     /// Translates, with an event for each step and one for the result.
     fn run(self, model: &LoadedModel, cancellation: &Cancellation, events: &Events) -> anyhow::Result<()> {
+        let (decoding, attention) = (self.decoding.clone(), self.attention);
+        TranslationOptions { decoding, attention, ..TranslationOptions::default() }.check(model)?;
         let translator = model.translator.clone().with_attention(&self.attention)?;
         let sentence = Sentence::tagged(self.tag_source.as_deref(), &self.text);
         let units = translator.checkpoint().source.encode(&sentence.text)?.len();

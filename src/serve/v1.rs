@@ -67,13 +67,21 @@ enum UnknownSentences {
     Copy,
 }
 
-/// Checks the options of links, which name no files of the server.
+/// Checks the options of links. The messages name no files of the server, and no options that it refuses.
 ///
 /// # Errors
-/// An option is invalid ([`crate::error::UsageError`]).
-fn check_links(options: &LinkOptions) -> anyhow::Result<()> {
-    if options.links_from == LinksFrom::Pairs {
-        return usage("--links-from pairs trains an aligner, which only the command line does");
+/// An option is invalid, or the model does not support it ([`crate::error::UsageError`]).
+fn check_links(options: &LinkOptions, model: &LoadedModel) -> anyhow::Result<()> {
+    let translator = &model.translator;
+    match options.links_from {
+        LinksFrom::Pairs => return usage("--links-from pairs trains an aligner, which only the command line does"),
+        LinksFrom::Hmm if translator.aligner()?.is_none() => {
+            return usage("--links-from hmm: this model has no statistical aligner; omit the option");
+        }
+        LinksFrom::Attention if translator.config().architecture.attention.is_fixed() => {
+            return usage("--links-from attention: this model has no attention that links words; omit the option");
+        }
+        LinksFrom::Auto | LinksFrom::Attention | LinksFrom::Hmm => {}
     }
     options.check()
 }
@@ -119,8 +127,9 @@ pub async fn translate(
     let texts = request.text.as_slice();
     server.admit(&caller, None, texts.iter())?;
     server.check_translations(texts.len(), "n_best", request.decoding.n_best)?;
-    check_links(&request.links)?;
-    let translated = server.model(request.model.as_deref())?.translate(request.sentences(), request.options()?).await?;
+    let model = server.model(request.model.as_deref())?;
+    check_links(&request.links, &model.current())?;
+    let translated = model.translate(request.sentences(), request.options()?).await?;
     Ok(json(tokio::task::spawn_blocking(move || render(&translated, &request.links)).await??))
 }
 
@@ -180,10 +189,10 @@ pub async fn align(
     JsonBody(request): JsonBody<AlignRequest>,
 ) -> Result<Response, ApiError> {
     server.admit(&caller, None, sides(&request.pairs))?;
-    check_links(&request.links)?;
     let model = server.model(request.model.as_deref())?;
     let AlignRequest { pairs, attention, links, .. } = request;
     let work = move |model: &LoadedModel, cancellation: &Cancellation| {
+        check_links(&links, model)?;
         let translator = model.translator.clone().with_words(links.words).with_attention(&attention)?;
         let linker = Linker::with_options(&links, Some(&translator), &[], &Silent)?;
         let (mut renderer, mut out) = (JsonRenderer::default(), Vec::new());

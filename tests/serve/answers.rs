@@ -151,6 +151,19 @@ fn names_wrong_options() {
 }
 
 #[test]
+fn links_need_a_model_that_supports_them() {
+    let dir = TestDir::with_model();
+    std::fs::remove_file(dir.path("model/aligner.safetensors")).unwrap();
+    let server = Served::start_in(&dir, &["--model", "x=model"]);
+    for pairs in [json!([]), json!([{"source": "a", "target": "b"}])] {
+        let answer = server.post("/v1/align", &json!({"pairs": pairs, "links_from": "hmm"}));
+        answer.refused(400, &["no statistical aligner", "omit"]);
+        assert!(!answer.body.contains("pairs") && !answer.body.contains(".safetensors"), "{answer:?}");
+        server.ask("/v1/align", &json!({"pairs": pairs}));
+    }
+}
+
+#[test]
 fn describes_itself() {
     let server = Served::start(&[]);
     assert_eq!(server.get("/health").worked(), json!({"status": "ok"}));

@@ -221,6 +221,10 @@ fn corrected_pairs_are_appended() {
     assert_eq!(text.lines().count(), 11);
     assert_eq!(text.lines().skip(1).filter(|line| line.split('\t').count() == 2).count(), 10);
     assert!(server.get("/frontend/settings").worked()["suggestions"] == true);
+    let full = Served::start(&["--collect", "/dev/full"]);
+    let answer = full.post("/v1/pairs", &json!({"source": "a", "target": "b"}));
+    answer.refused(500, &["cannot append"]);
+    assert!(!answer.body.contains("/dev/full"), "{answer:?}");
     let without = Served::start(&[]);
     without.post("/v1/pairs", &json!({"source": "a", "target": "b"})).refused(403, &["--collect"]);
 }
