@@ -80,9 +80,7 @@ impl ServedModel {
         sentences: Vec<Sentence>,
         options: TranslationOptions,
     ) -> Result<Translated, ApiError> {
-        let model = self.current();
-        options.check(&model).map_err(|error| ApiError::invalid(format!("{error:#}")))?;
-        self.queue.translate(model, sentences, options).await
+        self.queue.translate(self.current(), sentences, options).await
     }
 
     /// Does other work on the model's thread. Dropping the future cancels the work.

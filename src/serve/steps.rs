@@ -17,6 +17,7 @@ use super::batching::TranslationOptions;
 use super::body::JsonBody;
 use super::error::{ApiError, ErrorBody};
 use super::loaded_model::LoadedModel;
+use super::request_sizes::check_sizes;
 use super::state::Server;
 use crate::attention::InferenceOverrides;
 use crate::error::{Error, usage};
@@ -119,7 +120,7 @@ impl StepsRequest {
         if self.decoding.length_factor > MAX_LENGTH_FACTOR {
             return Err(ApiError::invalid(format!("length_factor must be at most {MAX_LENGTH_FACTOR} here")));
         }
-        Ok(())
+        check_sizes(&self.decoding, None, self.tag_source.as_deref())
     }
 
     /// Translates, with an event for each step and one for the result.

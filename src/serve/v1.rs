@@ -15,6 +15,7 @@ use super::body::{JsonBody, Texts};
 use super::error::ApiError;
 use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
+use super::request_sizes::check_sizes;
 use super::state::{ServedModel, Server};
 use crate::attention::InferenceOverrides;
 use crate::error::usage;
@@ -127,6 +128,7 @@ pub async fn translate(
     let texts = request.text.as_slice();
     server.admit(&caller, None, texts.iter())?;
     server.check_translations(texts.len(), "n_best", request.decoding.n_best)?;
+    check_sizes(&request.decoding, request.placeholders.as_deref(), request.tag_source.as_deref())?;
     let model = server.model(request.model.as_deref())?;
     check_links(&request.links, &model.current())?;
     let translated = model.translate(request.sentences(), request.options()?).await?;

@@ -99,6 +99,7 @@ fn refuses_requests_that_do_not_fit() {
     refused(json!({"text": " ", "require": ["漢"]}), &["no units for this text"]);
     refused(json!({"text": "a", "prefix": "漢"}), &["no units for this text"]);
     refused(json!({"text": "a", "prefix": "le ".repeat(600)}), &["at most 500"]);
+    refused(json!({"text": "a", "avoid": vec!["x"; 257]}), &["256 phrases"]);
     refused(json!({}), &["text"]);
     let blank = result(&server, &json!({"text": "  "}));
     assert_eq!(blank["trace"]["steps"], json!([]));
