@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::text::{KnownWords, SurfaceForms, is_lowercase_word, words_beginning_with};
+use crate::text::{KnownWords, SortedPhrases, SurfaceForms, is_lowercase_word, words_beginning_with};
 
 /// Phrases that a translation does not contain as whole words; by default none.
 #[derive(Clone, Debug, Default)]
 pub struct AvoidedPhrases {
     /// Without spaces around them.
-    phrases: Vec<String>,
+    phrases: SortedPhrases,
     /// Words that may take the place of avoided ones: those of the training data, if they are known.
     known_words: Option<Arc<KnownWords>>,
     /// By id.
@@ -31,8 +31,9 @@ impl AvoidedPhrases {
         if phrases.is_empty() {
             return Self::default();
         }
+        let phrases = SortedPhrases::new(phrases);
         let traits = |text: &String| UnitTraits {
-            begins_avoided: phrases.iter().any(|phrase| forms.may_begin_within(text, phrase)),
+            begins_avoided: phrases.may_begin_within(text, forms),
             begins_known: known_words.as_ref().is_none_or(|known| known.cover(text, false)),
             is_lowercase_word: is_lowercase_word(text),
         };
@@ -48,6 +49,11 @@ impl AvoidedPhrases {
     /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.phrases.is_empty()
+    }
+
+    /// True if a text contains one of them.
+    pub fn are_in(&self, text: &str) -> bool {
+        self.phrases.find_in(text).is_some()
     }
 
     /// Rests of the phrases that a text lacks, which ends with beginnings of them.

@@ -11,6 +11,7 @@ use super::error::ApiError;
 use super::loaded_model::LoadedModel;
 use super::metrics::ServerMetrics;
 use crate::attention::InferenceOverrides;
+use crate::error::UsageError;
 use crate::search::Cancellation;
 use crate::text::WordSplitting;
 use crate::translator::{DecodeOptions, Dictionary, Markup, MarkupOptions, Request, Sentence, Translation, Translator};
@@ -42,13 +43,12 @@ pub struct TranslationOptions {
 }
 
 impl TranslationOptions {
-    /// Checks that a model can translate with these options.
+    /// Checks that a model can translate with these options. Many constraints take time.
     ///
     /// # Errors
-    /// An option is out of range, or the model does not support it or has no units for a constraint.
+    /// An option is out of range, or the model does not support it or has no units for a constraint (a [`UsageError`]).
     pub fn check(&self, model: &LoadedModel) -> Result<()> {
-        let (translator, ..) = self.constrained(model)?;
-        translator.check_target_prefix(&Sentence { target_prefix: self.decoding.prefix.clone(), ..Sentence::default() })
+        self.constrained(model).map(drop)
     }
 
     /// True if results depend on the position of a sentence in its request.
@@ -61,13 +61,23 @@ impl TranslationOptions {
     }
 
     /// Returns the translator with all options, and the search and the markup that they describe.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
     fn constrained(&self, model: &LoadedModel) -> Result<(Translator, Request, MarkupOptions)> {
+        // On the command line, constraints may come from files. Here they are the client's.
+        self.settle(model).map_err(|error| UsageError(format!("{error:#}")).into())
+    }
+
+    fn settle(&self, model: &LoadedModel) -> Result<(Translator, Request, MarkupOptions)> {
         let request = self.decoding.request()?;
         let mut translator = self
             .translator(model)?
             .with_unknown_copied(self.copies_unknown)
             .with_dictionary(self.replaces_unknown.then(Dictionary::default));
         let constraints = self.decoding.constraints().normalized(translator.config().text.normalization);
+        translator
+            .check_target_prefix(&Sentence { target_prefix: constraints.prefix.clone(), ..Sentence::default() })?;
         if !constraints.is_empty() {
             translator = translator.with_constraints(constraints)?;
         }

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
@@ -17,7 +17,6 @@ const MAX_CHARACTERS: usize = 10_000;
 /// File that pairs are appended to, one `source TAB target` per line.
 #[derive(Clone)]
 pub struct PairCollection {
-    path: PathBuf,
     file: Arc<Mutex<File>>,
 }
 
@@ -41,7 +40,7 @@ impl PairCollection {
             Ok(file)
         };
         let file = open().with_context(|| format!("{}: cannot append pairs", path.display()))?;
-        Ok(Self { path: path.to_owned(), file: Arc::new(Mutex::new(file)) })
+        Ok(Self { file: Arc::new(Mutex::new(file)) })
     }
 
     /// Appends a pair and waits until it is on the disk. Line breaks and tabs become spaces.
@@ -62,7 +61,8 @@ impl PairCollection {
             // Half a line would join the next one. If this fails too, there is nothing else to try.
             let _ = file.set_len(length);
         }
-        written.with_context(|| format!("{}: cannot append this pair", self.path.display()))
+        // Clients need not know where the file is.
+        written.context("the file of --collect: cannot append this pair")
     }
 }
 

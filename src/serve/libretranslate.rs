@@ -14,7 +14,7 @@ use super::detection::{Detection, detect};
 use super::error::ApiError;
 use super::languages::{LanguagePair, language_name};
 use super::loaded_model::LoadedModel;
-use super::state::{ServedModel, Server};
+use super::state::{ServedModel, Server, count_lines};
 use crate::text::Pair;
 use crate::translator::{DecodeOptions, Markup, Sentence};
 
@@ -118,6 +118,7 @@ pub async fn translate(
     if alternatives > MAX_ALTERNATIVES {
         return Err(ApiError::invalid(format!("alternatives must be at most {MAX_ALTERNATIVES}, not {alternatives}")));
     }
+    server.check_translations(count_lines(q.as_slice().iter()), "alternatives", alternatives + 1)?;
     let markup = match format.as_deref() {
         None | Some("" | "text") => Markup::None,
         Some("html") => Markup::Html,

@@ -39,6 +39,7 @@ mod opennmt;
 mod options;
 mod page;
 mod reload;
+mod request_sizes;
 mod routes;
 mod security;
 mod stalled;
@@ -48,9 +49,11 @@ mod v1;
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use candle_core::Device;
+use tokio::runtime::Runtime;
 
 use crate::reporter::Reporter;
 
@@ -58,6 +61,8 @@ pub use options::{AllowedOrigin, ModelSpec, RequestLimits, ServeOptions};
 
 /// Threads that read requests and write answers. Models compute elsewhere.
 const RUNTIME_THREADS: usize = 2;
+/// Time for work on other threads, such as saving a pair, once the connections are closed.
+const BLOCKING_GRACE: Duration = Duration::from_millis(500);
 
 /// Serves models until SIGINT or SIGTERM. Reports the address once connections are accepted.
 ///
@@ -76,7 +81,7 @@ pub fn run(options: &ServeOptions, device: &Device, reporter: &dyn Reporter) -> 
         .build()
         .context("cannot start the threads of the server")?;
     let (ask, asked) = mpsc::channel();
-    std::thread::scope(|scope| {
+    let served = std::thread::scope(|scope| {
         let models = Arc::clone(&server);
         scope.spawn(move || reload::run(&models, options.watch, &asked, reporter));
         runtime.block_on(async {
@@ -84,5 +89,28 @@ pub fn run(options: &ServeOptions, device: &Device, reporter: &dyn Reporter) -> 
             reporter.note(&format!("serving {} at http://{address}/", server.model_names().join(", ")));
             connections::serve(listener, Arc::clone(&server), ask).await
         })
-    })
+    });
+    end(runtime);
+    served
+}
+
+/// Ends the threads of the server. Work that still computes, which nothing can cancel, ends with the program.
+fn end(runtime: Runtime) {
+    runtime.shutdown_timeout(BLOCKING_GRACE);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn blocking_work_does_not_keep_the_server_from_ending() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(RUNTIME_THREADS).build().unwrap();
+        runtime.spawn_blocking(|| std::thread::sleep(Duration::from_secs(20)));
+        let began = Instant::now();
+        end(runtime);
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    }
 }

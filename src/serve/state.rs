@@ -80,9 +80,7 @@ impl ServedModel {
         sentences: Vec<Sentence>,
         options: TranslationOptions,
     ) -> Result<Translated, ApiError> {
-        let model = self.current();
-        options.check(&model).map_err(|error| ApiError::invalid(format!("{error:#}")))?;
-        self.queue.translate(model, sentences, options).await
+        self.queue.translate(self.current(), sentences, options).await
     }
 
     /// Does other work on the model's thread. Dropping the future cancels the work.
@@ -95,6 +93,11 @@ impl ServedModel {
     ) -> Result<T, ApiError> {
         self.queue.run(self.current(), work).await
     }
+}
+
+/// Returns the number of lines of texts, of which an empty one has one.
+pub fn count_lines<'t>(texts: impl Iterator<Item = &'t String>) -> usize {
+    texts.map(|text| text.lines().count().max(1)).sum()
 }
 
 /// State of the server.
@@ -208,13 +211,25 @@ impl Server {
     ) -> Result<(), ApiError> {
         self.access.admit(caller, key)?;
         let RequestLimits { characters, texts: most, .. } = self.limits;
-        let lines: usize = texts.clone().map(|text| text.lines().count().max(1)).sum();
+        let lines = count_lines(texts.clone());
         if lines > most {
             return Err(ApiError::too_large(format!("a request can have {most} texts and lines, not {lines}")));
         }
         let count: usize = texts.map(|text| text.chars().count()).sum();
         if count > characters {
             return Err(ApiError::too_large(format!("a request can have {characters} characters, not {count}")));
+        }
+        Ok(())
+    }
+
+    /// Refuses several translations of each of too many sentences. `option` is the one that asks for `each` of them.
+    ///
+    /// # Errors
+    /// The translations are beyond the limit (413).
+    pub fn check_translations(&self, sentences: usize, option: &str, each: usize) -> Result<(), ApiError> {
+        let most = self.limits.texts;
+        if sentences.saturating_mul(each) > most.max(each) {
+            return Err(ApiError::too_large(format!("a request can have {most} translations; lower {option}")));
         }
         Ok(())
     }

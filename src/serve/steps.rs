@@ -13,9 +13,11 @@ use tokio::task::JoinHandle;
 use utoipa::ToSchema;
 
 use super::access::Caller;
+use super::batching::TranslationOptions;
 use super::body::JsonBody;
 use super::error::{ApiError, ErrorBody};
 use super::loaded_model::LoadedModel;
+use super::request_sizes::check_sizes;
 use super::state::Server;
 use crate::attention::InferenceOverrides;
 use crate::error::{Error, usage};
@@ -118,11 +120,13 @@ impl StepsRequest {
         if self.decoding.length_factor > MAX_LENGTH_FACTOR {
             return Err(ApiError::invalid(format!("length_factor must be at most {MAX_LENGTH_FACTOR} here")));
         }
-        Ok(())
+        check_sizes(&self.decoding, None, self.tag_source.as_deref())
     }
 
     /// Translates, with an event for each step and one for the result.
     fn run(self, model: &LoadedModel, cancellation: &Cancellation, events: &Events) -> anyhow::Result<()> {
+        let (decoding, attention) = (self.decoding.clone(), self.attention);
+        TranslationOptions { decoding, attention, ..TranslationOptions::default() }.check(model)?;
         let translator = model.translator.clone().with_attention(&self.attention)?;
         let sentence = Sentence::tagged(self.tag_source.as_deref(), &self.text);
         let units = translator.checkpoint().source.encode(&sentence.text)?.len();

@@ -15,6 +15,7 @@ use super::body::{JsonBody, Texts};
 use super::error::ApiError;
 use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
+use super::request_sizes::check_sizes;
 use super::state::{ServedModel, Server};
 use crate::attention::InferenceOverrides;
 use crate::error::usage;
@@ -67,13 +68,21 @@ enum UnknownSentences {
     Copy,
 }
 
-/// Checks the options of links, which name no files of the server.
+/// Checks the options of links. The messages name no files of the server, and no options that it refuses.
 ///
 /// # Errors
-/// An option is invalid ([`crate::error::UsageError`]).
-fn check_links(options: &LinkOptions) -> anyhow::Result<()> {
-    if options.links_from == LinksFrom::Pairs {
-        return usage("--links-from pairs trains an aligner, which only the command line does");
+/// An option is invalid, or the model does not support it ([`crate::error::UsageError`]).
+fn check_links(options: &LinkOptions, model: &LoadedModel) -> anyhow::Result<()> {
+    let translator = &model.translator;
+    match options.links_from {
+        LinksFrom::Pairs => return usage("--links-from pairs trains an aligner, which only the command line does"),
+        LinksFrom::Hmm if translator.aligner()?.is_none() => {
+            return usage("--links-from hmm: this model has no statistical aligner; omit the option");
+        }
+        LinksFrom::Attention if translator.config().architecture.attention.is_fixed() => {
+            return usage("--links-from attention: this model has no attention that links words; omit the option");
+        }
+        LinksFrom::Auto | LinksFrom::Attention | LinksFrom::Hmm => {}
     }
     options.check()
 }
@@ -118,12 +127,11 @@ pub async fn translate(
 ) -> Result<Response, ApiError> {
     let texts = request.text.as_slice();
     server.admit(&caller, None, texts.iter())?;
-    let most = server.limits().texts;
-    if texts.len().saturating_mul(request.decoding.n_best) > most.max(request.decoding.n_best) {
-        return Err(ApiError::too_large(format!("a request can have {most} translations; lower n_best")));
-    }
-    check_links(&request.links)?;
-    let translated = server.model(request.model.as_deref())?.translate(request.sentences(), request.options()?).await?;
+    server.check_translations(texts.len(), "n_best", request.decoding.n_best)?;
+    check_sizes(&request.decoding, request.placeholders.as_deref(), request.tag_source.as_deref())?;
+    let model = server.model(request.model.as_deref())?;
+    check_links(&request.links, &model.current())?;
+    let translated = model.translate(request.sentences(), request.options()?).await?;
     Ok(json(tokio::task::spawn_blocking(move || render(&translated, &request.links)).await??))
 }
 
@@ -183,10 +191,10 @@ pub async fn align(
     JsonBody(request): JsonBody<AlignRequest>,
 ) -> Result<Response, ApiError> {
     server.admit(&caller, None, sides(&request.pairs))?;
-    check_links(&request.links)?;
     let model = server.model(request.model.as_deref())?;
     let AlignRequest { pairs, attention, links, .. } = request;
     let work = move |model: &LoadedModel, cancellation: &Cancellation| {
+        check_links(&links, model)?;
         let translator = model.translator.clone().with_words(links.words).with_attention(&attention)?;
         let linker = Linker::with_options(&links, Some(&translator), &[], &Silent)?;
         let (mut renderer, mut out) = (JsonRenderer::default(), Vec::new());

@@ -18,6 +18,7 @@ mod protected_tokens;
 mod segmentation;
 mod sentence_table;
 mod settings;
+mod sorted_phrases;
 mod standard_streams;
 mod surface_forms;
 mod table_format;
@@ -52,8 +53,9 @@ pub use protected_tokens::{ProtectedTokens, features, features_before, split_tra
 pub use segmentation::{Segmentation, UNKNOWN};
 pub use sentence_table::{SentenceTable, TableRows};
 pub use settings::TextSettings;
+pub use sorted_phrases::SortedPhrases;
 pub use standard_streams::{check_read_once, is_standard, open_descriptor, standard_input_has_data};
-pub use surface_forms::{PhraseBoundaries, SurfaceForms, has_phrase};
+pub use surface_forms::{PhraseBoundaries, SurfaceForms};
 pub use table_format::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, is_separator_line};
 pub use table_header::is_header;
 pub use units::{BEGIN, END, PADDING, SPECIALS, Units};

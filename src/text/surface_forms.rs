@@ -44,6 +44,11 @@ impl SurfaceForms {
         self.boundaries.may_continue(self.text(unit))
     }
 
+    /// As [`PhraseBoundaries::is_boundary`].
+    pub(super) fn is_boundary(&self, before: &str, after: &str) -> bool {
+        self.boundaries.is_boundary(before, after)
+    }
+
     /// True if a text contains a phrase that ends after its first `from` bytes and is not part of longer words. The end
     /// of the text is a word boundary.
     pub fn contains_phrase(&self, text: &str, from: usize, phrase: &str) -> bool {
@@ -60,10 +65,7 @@ impl SurfaceForms {
     fn ends_of_phrase(&self, text: &str, from: usize, phrase: &str) -> impl Iterator<Item = usize> {
         ends(text, from).filter(move |&end| {
             let before = text[..end].strip_suffix(phrase);
-            let is_whole = |before| {
-                self.boundaries.is_boundary(before, phrase) && self.boundaries.is_boundary(phrase, &text[end..])
-            };
-            before.is_some_and(is_whole)
+            before.is_some_and(|before| self.is_boundary(before, phrase) && self.is_boundary(phrase, &text[end..]))
         })
     }
 
@@ -72,15 +74,6 @@ impl SurfaceForms {
     pub fn approaches_phrase(&self, text: &str, phrase: &str) -> bool {
         let last_word = self.boundaries.start_of_last(phrase);
         last_word.is_some_and(|start| self.rests(text, phrase, start).next().is_some())
-    }
-
-    /// True if a unit with this text contains a phrase or ends with a beginning of it.
-    pub fn may_begin_within(&self, text: &str, phrase: &str) -> bool {
-        let is_beginning = |start: usize| {
-            let (before, rest) = text.split_at(start);
-            (phrase.starts_with(rest) || rest.starts_with(phrase)) && self.boundaries.is_boundary(before, phrase)
-        };
-        text.char_indices().any(|(start, _)| is_beginning(start))
     }
 
     /// Iterates over the rests of a phrase that a text lacks which ends with more than the first `from` bytes of it.
@@ -96,7 +89,7 @@ impl SurfaceForms {
 
 impl PhraseBoundaries {
     /// True if no word, or no character, spans the boundary between two texts.
-    fn is_boundary(self, before: &str, after: &str) -> bool {
+    pub(super) fn is_boundary(self, before: &str, after: &str) -> bool {
         !(self.may_be_continued(before) && self.may_continue(after))
     }
 
@@ -131,13 +124,8 @@ impl PhraseBoundaries {
     }
 }
 
-/// True if a text contains a phrase that is not part of longer words.
-pub fn has_phrase(text: &str, phrase: &str) -> bool {
-    SurfaceForms::new(Vec::new(), PhraseBoundaries::Words).contains_phrase(text, 0, phrase)
-}
-
 /// Iterates over the character boundaries after the first `from` bytes of a text.
-fn ends(text: &str, from: usize) -> impl Iterator<Item = usize> {
+pub(super) fn ends(text: &str, from: usize) -> impl Iterator<Item = usize> {
     (from + 1..=text.len()).filter(|&end| text.is_char_boundary(end))
 }
 
@@ -189,43 +177,10 @@ mod tests {
     }
 
     #[test]
-    fn finds_rests_of_phrases_and_units_that_begin_them() {
-        let forms = surface_forms(&[], PhraseBoundaries::Words);
-        let rests = |text| forms.rests(text, "ein Hund", 0).collect::<Vec<_>>();
-        assert_eq!([rests(" ein"), rests("e"), rests("ein Hund")], [[" Hund"], ["in Hund"], [""]]);
-        assert!(rests("kein").is_empty());
-        for text in [" ein", "ein", "e", " kein e", "-ein Hunde"] {
-            assert!(forms.may_begin_within(text, "ein Hund"), "{text}");
-        }
-        for text in ["", " kein", " Hund", "einem", "me"] {
-            assert!(!forms.may_begin_within(text, "ein Hund"), "{text}");
-        }
-        assert!(surface_forms(&[], PhraseBoundaries::Units).may_begin_within("me", "ein"));
-    }
-
-    #[test]
-    fn matches_phrases_as_whole_words() {
-        assert!(has_phrase("ein Hund, ja", "Hund") && has_phrase("Hunde (Hund)", "Hund") && has_phrase("Hund", "Hund"));
-        assert!(!has_phrase("Hunde", "Hund") && !has_phrase("", "Hund") && !has_phrase("Schäferhund hund", "Hund"));
-        // Punctuation does not extend a phrase.
-        assert!(
-            has_phrase("mi .x", "mi .")
-                && has_phrase("x(mi", "(mi")
-                && !has_phrase("mi.x", "x.")
-                && has_phrase("a.b", ".")
-        );
-        let accent = "x\u{301}";
-        assert!(has_phrase(accent, accent) && !has_phrase(accent, "x") && !has_phrase(&format!("{accent}y"), "y"));
     }
 
     #[test]
     fn matches_phrases_anywhere_in_unspaced_scripts_and_characters() {
-        assert!(
-            has_phrase("一本书", "书")
-                && has_phrase("書く", "く")
-                && has_phrase("ภาษาไทย", "ไทย")
-                && !has_phrase("책을", "책")
-        );
         let forms = surface_forms(&["一本", "书", " a"], PhraseBoundaries::Words);
         assert!(!forms.continues_word(1) && forms.contains_phrase("一本书", 6, "书"));
         let characters = surface_forms(&["a", "b"], PhraseBoundaries::Units);

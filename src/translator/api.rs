@@ -259,6 +259,7 @@ mod tests {
 
     #[test]
     fn names_options_out_of_range() {
+        let terms = |target: &str| vec![Pair { source: "cat".to_owned(), target: target.to_owned() }];
         for (options, name) in [
             (DecodeOptions::beam(0), "--beam"),
             (DecodeOptions::greedy().n_best(0), "--n-best"),
@@ -266,6 +267,11 @@ mod tests {
             (DecodeOptions { temperature: 0.5, ..DecodeOptions::greedy() }, "--temperature"),
             (DecodeOptions { mbr: Some(2), ..DecodeOptions::greedy().n_best(3) }, "--n-best"),
             (DecodeOptions::greedy().avoid(" "), "--avoid"),
+            (DecodeOptions::sample(1).require("chat"), "--require needs beam search"),
+            (DecodeOptions { mbr: Some(2), ..DecodeOptions::greedy().require("chat") }, "--require needs beam search"),
+            (DecodeOptions { terms: terms("chat"), ..DecodeOptions::sample(1) }, "--terms needs beam search"),
+            (DecodeOptions { mbr: Some(2), ..DecodeOptions::sample(1) }, "omit --sample"),
+            (DecodeOptions { terms: terms(&"a".repeat(257)), ..DecodeOptions::greedy() }, "--terms: a translation"),
         ] {
             let message = options.request().unwrap_err().to_string();
             assert!(message.contains(name), "{message}");

@@ -10,8 +10,8 @@ use anyhow::{Result, ensure};
 use super::{MAX_SENTENCE_UNITS, Sentence};
 use crate::search::{AvoidedPhrases, DecodingConstraints, MAX_REQUIRED_UNITS, RequiredPhrase};
 use crate::text::{
-    KnownWords, LONGEST_LINE, NormalForm, Normalization, Pair, Segmentation, SurfaceForms, UNKNOWN, Units, Vocabulary,
-    WordSplitting, has_phrase, word_spans,
+    KnownWords, LONGEST_LINE, NormalForm, Normalization, Pair, Segmentation, SortedPhrases, SurfaceForms, UNKNOWN, Units,
+    Vocabulary, WordSplitting, word_spans,
 };
 
 /// Constraints on translations as text.
@@ -47,9 +47,11 @@ impl Constraints {
     }
 
     /// Returns an avoided phrase that the prefix, a required phrase or the translation of a term contains.
-    pub fn contradiction(&self) -> Option<&str> {
-        let required = || self.required.iter().chain(&self.prefix).map(String::as_str).chain(self.terms.translations());
-        self.avoided.iter().map(|phrase| phrase.trim()).find(|phrase| required().any(|text| has_phrase(text, phrase)))
+    pub fn contradiction(&self) -> Option<String> {
+        let avoided = SortedPhrases::new(self.avoided.iter().map(|phrase| phrase.trim().to_owned()).collect());
+        let mut required =
+            self.required.iter().chain(&self.prefix).map(String::as_str).chain(self.terms.translations());
+        required.find_map(|text| avoided.find_in(text).map(str::to_owned))
     }
 }
 
@@ -177,7 +179,7 @@ impl CompiledConstraints {
 
     /// True if a text contains an avoided phrase.
     pub fn has_avoided(&self, text: &str) -> bool {
-        self.avoided.iter().any(|phrase| has_phrase(text, phrase))
+        self.avoided.are_in(text)
     }
 
     /// Returns the constraints on the translation of a sentence. Its own target prefix takes precedence.
@@ -303,10 +305,24 @@ mod tests {
             let prefix = prefix.map(str::to_owned);
             Constraints { prefix, required: all(required), avoided: all(avoided), terms: Terminology::default() }
         };
-        assert_eq!(constraints(None, &["a b"], &["x", "b "]).contradiction(), Some("b"));
-        assert_eq!(constraints(Some("é a"), &[], &["é"]).contradiction(), Some("é"));
+        assert_eq!(constraints(None, &["a b"], &["x", "b "]).contradiction().as_deref(), Some("b"));
+        assert_eq!(constraints(Some("é a"), &[], &["é"]).contradiction().as_deref(), Some("é"));
         assert_eq!(constraints(Some("ab"), &["ba c"], &["b", "x"]).contradiction(), None);
         let with_terms = Constraints { terms: terms(&[("a", "une robe")]), ..constraints(None, &[], &["robe"]) };
-        assert_eq!(with_terms.contradiction(), Some("robe"));
+        assert_eq!(with_terms.contradiction().as_deref(), Some("robe"));
+    }
+
+    #[test]
+    fn finds_contradictions_of_many_constraints_at_once() {
+        const COUNT: usize = 20_000;
+        let pair = |index| Pair { source: format!("s{index}"), target: format!("t{index}x") };
+        let mut constraints = Constraints {
+            avoided: (0..COUNT).map(|index| format!("q{index}z")).collect(),
+            terms: Terminology::from_pairs((0..COUNT).map(pair).collect()),
+            ..Constraints::default()
+        };
+        assert_eq!(constraints.contradiction(), None);
+        constraints.required.push("a q19999z".to_owned());
+        assert_eq!(constraints.contradiction().as_deref(), Some("q19999z"));
     }
 }

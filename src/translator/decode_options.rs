@@ -237,6 +237,13 @@ impl DecodeOptions {
         if let Some((name, _)) = sampling_only.iter().find(|(_, given)| *given && !self.is_sampled()) {
             return usage(format!("{name} needs --sample or --mbr"));
         }
+        if self.sample && self.mbr.is_some() {
+            return usage("--mbr samples too: omit --sample");
+        }
+        let required = [("--require", self.require.is_empty()), ("--terms", self.terms.is_empty())];
+        if let Some((name, _)) = required.iter().find(|(_, is_empty)| !is_empty && self.is_sampled()) {
+            return usage(format!("{name} needs beam search: omit --sample and --mbr"));
+        }
         if let Some(samples) = self.mbr.filter(|&samples| samples < n_best) {
             return usage(format!("--n-best {n_best} is more than the {samples} samples of --mbr"));
         }
@@ -248,9 +255,10 @@ impl DecodeOptions {
             check(phrases.iter().all(|phrase| !phrase.trim().is_empty()), || {
                 format!("{name} needs a word or a phrase")
             })?;
-            let length = phrases.iter().map(|phrase| phrase.chars().count()).max().unwrap_or_default();
-            check(length <= MAX_PHRASE, || format!("{name}: a phrase can have {MAX_PHRASE} characters, not {length}"))?;
+            check_length(name, "a phrase", phrases.iter())?;
         }
+        check_length("--terms", "a term", self.terms.iter().map(|term| &term.source))?;
+        check_length("--terms", "a translation", self.terms.iter().map(|term| &term.target))?;
         check(self.require.len() <= MAX_REQUIRED_PHRASES, || {
             format!("--require can be given {MAX_REQUIRED_PHRASES} times, not {}", self.require.len())
         })
@@ -273,6 +281,11 @@ impl DecodeOptions {
 /// A [`UsageError`].
 pub fn check_length_penalty(penalty: f64) -> Result<()> {
     check(penalty.is_finite() && penalty >= 0.0, || format!("--length-penalty must be at least 0, not {penalty}"))
+}
+
+fn check_length<'t>(name: &str, what: &str, texts: impl Iterator<Item = &'t String>) -> Result<()> {
+    let length = texts.map(|text| text.chars().count()).max().unwrap_or_default();
+    check(length <= MAX_PHRASE, || format!("{name}: {what} can have {MAX_PHRASE} characters, not {length}"))
 }
 
 fn check(holds: bool, message: impl FnOnce() -> String) -> Result<()> {

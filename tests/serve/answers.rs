@@ -134,6 +134,9 @@ fn names_wrong_options() {
         (json!({"text": "a", "reverse_model": "/etc"}), "unknown field `reverse_model`"),
         (json!({"text": "a", "length_penalty": -1}), "--length-penalty"),
         (json!({"text": "a", "require": [" "]}), "--require needs a word"),
+        (json!({"text": "a", "sample": true, "require": ["chat"]}), "--require needs beam search"),
+        (json!({"text": "a", "mbr": 2, "terms": [{"source": "a", "target": "un"}]}), "--terms needs beam search"),
+        (json!({"text": "a", "sample": true, "mbr": 2}), "omit --sample"),
         (json!({"text": 3}), "not valid"),
         (json!({}), "missing field `text`"),
         (json!([]), "not valid"),
@@ -145,6 +148,19 @@ fn names_wrong_options() {
     server.post("/v1/align", &json!({"pairs": pairs, "links_from": "pairs"})).refused(400, &["command line"]);
     server.post("/v1/align", &json!({"pairs": [{"source": "a"}]})).refused(400, &["target"]);
     server.post("/v1/score", &json!({"pairs": pairs, "beam": 3})).refused(400, &["beam"]);
+}
+
+#[test]
+fn links_need_a_model_that_supports_them() {
+    let dir = TestDir::with_model();
+    std::fs::remove_file(dir.path("model/aligner.safetensors")).unwrap();
+    let server = Served::start_in(&dir, &["--model", "x=model"]);
+    for pairs in [json!([]), json!([{"source": "a", "target": "b"}])] {
+        let answer = server.post("/v1/align", &json!({"pairs": pairs, "links_from": "hmm"}));
+        answer.refused(400, &["no statistical aligner", "omit"]);
+        assert!(!answer.body.contains("pairs") && !answer.body.contains(".safetensors"), "{answer:?}");
+        server.ask("/v1/align", &json!({"pairs": pairs}));
+    }
 }
 
 #[test]

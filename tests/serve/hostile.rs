@@ -95,6 +95,36 @@ fn answers_long_texts() {
 }
 
 #[test]
+fn many_constraints_do_not_hold_up_others() {
+    let server = Served::start(&[]);
+    let request = |avoided: usize, terms: usize| {
+        let avoid: Vec<String> = (0..avoided).map(|index| format!("q{index}z")).collect();
+        let pair = |index| json!({"source": format!("s{index}"), "target": format!("t{index}x")});
+        json!({"text": "She sleeps.", "avoid": avoid, "terms": (0..terms).map(pair).collect::<Vec<_>>()})
+    };
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| server.post("/v1/translate", &request(20_000, 20_000)).refused(400, &["256 phrases"]));
+            threads.spawn(|| server.ask("/v1/translate", &request(256, 2_000)));
+        }
+        let began = Instant::now();
+        assert_eq!(server.get("/health").status, 200);
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    });
+    let long = "a".repeat(100_000);
+    for (request, part) in [
+        (request(0, 2_001), "2000 terms in a request, not 2001"),
+        (json!({"text": "a", "prefix": long}), "prefix can have 5000 characters"),
+        (json!({"text": "a", "placeholders": "a|".repeat(50_000)}), "placeholders can have 1000 characters"),
+        (json!({"text": "a", "tag_source": long}), "tag_source can have 256 characters"),
+        (json!({"text": "a", "terms": [{"source": "a", "target": long}]}), "--terms: a translation can have 256"),
+    ] {
+        server.post("/v1/translate", &request).refused(400, &[part]);
+    }
+    assert_alive(&server);
+}
+
+#[test]
 fn refuses_what_is_not_http() {
     let server = Served::start(&[]);
     for bytes in

@@ -129,6 +129,11 @@ fn names_what_is_wrong() {
     }
     server.post("/v1/translate", &json!({"text": "a", "n_best": 4})).worked();
     server.post("/v1/translate", &json!({"text": ["a", "b"], "n_best": 2})).refused(413, &["3 translations"]);
+    let several =
+        |q: Value, alternatives: usize| json!({"q": q, "source": "en", "target": "fr", "alternatives": alternatives});
+    server.post("/translate", &several(json!("a"), 3)).worked();
+    server.post("/translate", &several(json!(["a", "b"]), 1)).refused(413, &["3 translations", "alternatives"]);
+    server.post("/translate", &several(json!("a\nb"), 1)).refused(413, &["3 translations", "alternatives"]);
     server
         .post("/v1/score", &json!({"pairs": [{"source": "a".repeat(30), "target": "b".repeat(30)}]}))
         .refused(413, &["50"]);
@@ -216,6 +221,10 @@ fn corrected_pairs_are_appended() {
     assert_eq!(text.lines().count(), 11);
     assert_eq!(text.lines().skip(1).filter(|line| line.split('\t').count() == 2).count(), 10);
     assert!(server.get("/frontend/settings").worked()["suggestions"] == true);
+    let full = Served::start(&["--collect", "/dev/full"]);
+    let answer = full.post("/v1/pairs", &json!({"source": "a", "target": "b"}));
+    answer.refused(500, &["cannot append"]);
+    assert!(!answer.body.contains("/dev/full"), "{answer:?}");
     let without = Served::start(&[]);
     without.post("/v1/pairs", &json!({"source": "a", "target": "b"})).refused(403, &["--collect"]);
 }

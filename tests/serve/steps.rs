@@ -96,6 +96,10 @@ fn refuses_requests_that_do_not_fit() {
     refused(json!({"text": "a", "intervention": {"step": 0, "weights": [[1.0]]}}), &["attention weights"]);
     refused(json!({"text": "a", "intervention": {"step": 0}}), &["weights"]);
     refused(json!({"text": "word ".repeat(201)}), &["200 tokens"]);
+    refused(json!({"text": " ", "require": ["漢"]}), &["no units for this text"]);
+    refused(json!({"text": "a", "prefix": "漢"}), &["no units for this text"]);
+    refused(json!({"text": "a", "prefix": "le ".repeat(600)}), &["at most 500"]);
+    refused(json!({"text": "a", "avoid": vec!["x"; 257]}), &["256 phrases"]);
     refused(json!({}), &["text"]);
     let blank = result(&server, &json!({"text": "  "}));
     assert_eq!(blank["trace"]["steps"], json!([]));
