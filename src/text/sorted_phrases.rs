@@ -123,6 +123,8 @@ mod tests {
             assert!(!phrases.may_begin_within(text, &forms), "{text}");
         }
         assert!(phrases.may_begin_within("Katzen", &forms) && phrases.may_begin_within(" Kat", &forms));
-        assert!(self::phrases(&["ein"]).may_begin_within("me", &SurfaceForms::new(Vec::new(), PhraseBoundaries::Units)));
+        assert!(
+            self::phrases(&["ein"]).may_begin_within("me", &SurfaceForms::new(Vec::new(), PhraseBoundaries::Units))
+        );
     }
 }

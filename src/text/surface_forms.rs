@@ -177,9 +177,6 @@ mod tests {
     }
 
     #[test]
-    }
-
-    #[test]
     fn matches_phrases_anywhere_in_unspaced_scripts_and_characters() {
         let forms = surface_forms(&["一本", "书", " a"], PhraseBoundaries::Words);
         assert!(!forms.continues_word(1) && forms.contains_phrase("一本书", 6, "书"));

@@ -10,8 +10,8 @@ use anyhow::{Result, ensure};
 use super::{MAX_SENTENCE_UNITS, Sentence};
 use crate::search::{AvoidedPhrases, DecodingConstraints, MAX_REQUIRED_UNITS, RequiredPhrase};
 use crate::text::{
-    KnownWords, LONGEST_LINE, NormalForm, Normalization, Pair, Segmentation, SortedPhrases, SurfaceForms, UNKNOWN, Units,
-    Vocabulary, WordSplitting, word_spans,
+    KnownWords, LONGEST_LINE, NormalForm, Normalization, Pair, Segmentation, SortedPhrases, SurfaceForms, UNKNOWN,
+    Units, Vocabulary, WordSplitting, word_spans,
 };
 
 /// Constraints on translations as text.
