@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use candle_core::Device;
 
-use crate::checkpoint::{ModelDir, write_atomically};
+use crate::checkpoint::{ModelDir, open_own_file, write_atomically};
 use crate::training::Observer;
 use crate::translator::{DecodeOptions, Sentence, Translator};
 
@@ -79,8 +79,7 @@ impl FinishedLines {
     /// Opens the file. The end of a killed run, which may not be a whole line, is removed.
     fn open(path: PathBuf) -> Result<Self> {
         let cannot = || format!("{}: cannot write this file", path.display());
-        let mut options = OpenOptions::new();
-        let file = options.create(true).append(true).open(&path).with_context(cannot)?;
+        let file = open_own_file(OpenOptions::new().create(true).append(true), &path).with_context(cannot)?;
         let bytes = std::fs::read(&path).with_context(cannot)?;
         let complete = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         file.set_len(complete as u64).with_context(cannot)?;
