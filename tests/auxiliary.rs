@@ -136,9 +136,45 @@ fn resume_needs_the_same_sentences() {
     dir.run(&["train", "--resume", "--out", "out"]).refused_with(1, &["not the sentences that training in out began"]);
     dir.write("mono.txt", MONOLINGUAL);
     dir.run(&["train", "--resume", "--out", "out"]).worked();
-    dir.write("out/auxiliary/plan.json", "{");
+    // A finished model is not replaced by a training from the start.
     std::fs::remove_file(dir.path("out/resume.safetensors")).unwrap();
+    let before = dir.contents();
+    let resumed = dir.run(&["train", "--resume", "--out", "out"]);
+    resumed.refused_with(1, &["out: no resumable training state", "another model with --out"]);
+    assert!(dir.contents() == before);
+    std::fs::remove_file(dir.path("out/model.safetensors")).unwrap();
+    dir.write("out/auxiliary/plan.json", "{");
     dir.run(&["train", "--resume", "--out", "out"]).refused_with(1, &["plan.json: damaged"]);
+}
+
+/// A model directory may come from somebody else: nothing outside it is written.
+#[cfg(unix)]
+#[test]
+fn unfinished_translations_are_no_symbolic_link() {
+    let dir = TestDir::with_pairs();
+    dir.write("outside", "kept");
+    std::fs::create_dir_all(dir.path("out/auxiliary")).unwrap();
+    std::os::unix::fs::symlink("../../outside", dir.path("out/auxiliary/teacher-1.unfinished")).unwrap();
+    let train = ["train", "pairs.tsv", "--teachers", "1", "--hidden-size", "8", "--max-epochs", "1", "--quiet"];
+    let refused = dir.run(&[&train[..], &["--out", "out"]].concat());
+    refused.refused_with(1, &["teacher-1.unfinished is a symbolic link"]);
+    assert_eq!(dir.text("outside"), "kept");
+}
+
+/// Results of commands replace no file that a model or its training needs.
+#[test]
+fn outputs_do_not_overwrite_auxiliary_files() {
+    let dir = TestDir::with_model();
+    std::fs::create_dir(dir.path("model/auxiliary")).unwrap();
+    dir.write("model/auxiliary/plan.json", "{}");
+    let translate = |output: &str| dir.run(&["translate", "--model", "model", "--output", output, "the red fox"]);
+    for part in ["auxiliary/plan.json", "auxiliary/teacher-1.target", "training.lock", "model.safetensors"] {
+        translate(&format!("model/{part}")).refused_with(2, &["part of a model; choose another"]);
+    }
+    std::fs::create_dir(dir.path("auxiliary")).unwrap();
+    for free in ["auxiliary/plan.json", "training.lock", "model/translations.txt"] {
+        translate(free).worked();
+    }
 }
 
 /// A default training archives a model in `checkpoints` with its auxiliary models.

@@ -6,9 +6,9 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::ModelDir;
 use super::lock::cannot_write_dir;
-use super::model_dir::{CONFIG, RESUME};
+use super::model_dir::CONFIG;
+use super::{DirState, ModelDir};
 
 const AUXILIARY: &str = "auxiliary";
 const PLAN: &str = "auxiliary/plan.json";
@@ -29,9 +29,9 @@ impl ModelDir {
         ["source", "target"].map(|side| self.auxiliary_path().join(format!("{corpus}.{side}")))
     }
 
-    /// True if a training with auxiliary models began here, and that of the model itself cannot be resumed.
+    /// True if a training with auxiliary models began here, and that of the model itself has saved nothing yet.
     pub fn is_before_last_training(&self) -> bool {
-        self.has(PLAN) && !self.has(RESUME)
+        self.has(PLAN) && self.dir_state() == DirState::Nothing
     }
 
     /// Writes the plan of a training with auxiliary models.
