@@ -19,6 +19,12 @@ impl ModelDir {
         self.path().join(AUXILIARY)
     }
 
+    /// True if this is the subdirectory of another model directory.
+    pub(super) fn is_auxiliary(&self) -> bool {
+        let parent = self.path().parent().map(Self::new);
+        parent.is_some_and(|parent| parent.has(PLAN) && parent.auxiliary_path() == self.path())
+    }
+
     /// Directory of the auxiliary model of this name.
     pub fn auxiliary_model(&self, name: &str) -> Self {
         Self::new(&self.auxiliary_path().join(name))
