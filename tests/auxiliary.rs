@@ -116,6 +116,7 @@ fn command_trains_and_refuses_what_does_not_fit() {
         assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
     }
     with(&mono).refused_with(1, &["out: holds a model"]);
+
     std::fs::remove_file(dir.path("out/auxiliary/back-translations.source")).unwrap();
     let resume = ["train", "--resume", "--out", "out", "--max-epochs", "2"];
     dir.run(&resume).refused_with(1, &["the synthetic pairs of back-translations are missing", "out"]);
@@ -175,6 +176,24 @@ fn outputs_do_not_overwrite_auxiliary_files() {
     for free in ["auxiliary/plan.json", "training.lock", "model/translations.txt"] {
         translate(free).worked();
     }
+}
+
+/// The model itself has its part of the time limit, in which its learning rate decays from the start.
+#[test]
+fn time_limit_leaves_the_model_its_part() {
+    let dir = TestDir::with_pairs();
+    dir.write("mono.txt", (0..50_000).map(|number| format!("grisa mi {number} .\n")).collect::<String>());
+    let train = ["train", "pairs.tsv", "--monolingual-target", "mono.txt", "--out", "out", "--units", "word"];
+    let quick = ["--hidden-size", "8", "--max-epochs", "1000000", "--validate-every", "1000000"];
+    let run = dir.run(&[&train[..], &quick, &["--max-minutes", "0.05"]].concat());
+    run.worked();
+    assert!(run.stderr.contains("of 50000 sentences"), "{}", run.stderr);
+    let lines = |side: &str| dir.text(&format!("out/auxiliary/back-translations.{side}")).lines().count();
+    assert!(lines("source") == lines("target") && lines("source") < 50_000);
+    let first = json(dir.text("out/log.jsonl").lines().next().unwrap());
+    assert!(first["event"] == "progress" && first["done"].as_f64().unwrap() < 0.4, "{first}");
+    let state = json(&dir.text("out/resume.json"));
+    assert!(state["auxiliary_seconds"].as_f64().unwrap() > 0.7, "{state}");
 }
 
 /// A default training archives a model in `checkpoints` with its auxiliary models.

@@ -22,15 +22,17 @@ use crate::checkpoint::{
 use crate::error::usage;
 use crate::reporter::{Silent, counted};
 use crate::text::{Normalization, Pair};
-use crate::training::{Observer, StopReason, TrainConfig};
+use crate::training::{Observer, StopReason, TrainConfig, TrainState};
 use crate::translator::DecodeOptions;
 
 /// Tag of back-translated sentences.
 const BACK_TRANSLATED: &str = "<bt>";
 /// Expected number of back-translations per epoch and training pair, at most.
 const MAX_BACK_TRANSLATIONS: f64 = 10.0;
-/// Share of the time limit for the model itself, relative to an auxiliary model's.
-const LAST_SHARE: f64 = 2.0;
+/// Part of the time limit for the model itself, relative to an auxiliary model's.
+const LAST_PART: f64 = 2.0;
+/// Share of an auxiliary model's part for its training. The rest is for its translations.
+const TRAINING_SHARE: f64 = 0.75;
 
 /// State from which an interrupted training resumes.
 #[derive(Serialize, Deserialize)]
@@ -250,7 +252,7 @@ impl<'a> AuxiliaryTraining<'a> {
     pub fn run(mut self) -> Result<TrainingOutcome> {
         let teachers = 1..=self.plan.config.teachers.unwrap_or(0);
         let back_translates = !self.sentences.monolingual.is_empty();
-        let total = teachers.clone().count() + usize::from(back_translates);
+        let total = self.count();
         let mut corpora: Vec<SyntheticFiles> = Vec::new();
         let names = back_translates.then(|| "reverse".to_owned()).into_iter();
         for (number, name) in (1..).zip(names.chain(teachers.map(|index| format!("teacher-{index}")))) {
@@ -263,7 +265,7 @@ impl<'a> AuxiliaryTraining<'a> {
                 self.context
                     .observer
                     .note(&format!("auxiliary model {number} of {total}: {}", model.name.replace('-', " ")));
-                let ended = self.make(&model, number == 1);
+                let ended = self.make(&model, number);
                 self.plan.seconds = self.began.elapsed().as_secs_f64();
                 if number > 1 || self.model_dir.auxiliary_model(&model.name).path().exists() {
                     self.lock.ensure_held()?;
@@ -277,13 +279,20 @@ impl<'a> AuxiliaryTraining<'a> {
         }
         let Self { mut spec, model_dir, lock, began, context, .. } = self;
         spec.sources.synthetic = corpora;
+        let progress = TrainState { auxiliary_seconds: began.elapsed().as_secs_f64(), ..TrainState::default() };
+        ensure!(
+            spec.config.max_minutes.is_none_or(|minutes| progress.auxiliary_seconds < 60.0 * minutes),
+            "{}: no time is left for the model itself after its auxiliary models; --resume with more --max-minutes continues",
+            model_dir.path().display()
+        );
         context.observer.note(&format!("training the model itself, after {}", counted(total, "auxiliary model")));
         let start = spec.warm_start(model_dir.path(), context.device)?;
-        Session::begin_in(&model_dir, || Ok(lock), &spec, start, began, context)?.run(None, context)
+        Session::begin_in(&model_dir, || Ok(lock), &spec, start, (began, progress), context)?.run(None, context)
     }
 
-    /// Trains an auxiliary model and translates its texts. Returns [`StopReason::Interrupted`] or why training ended.
-    fn make(&self, model: &AuxiliaryModel, is_first: bool) -> Result<StopReason> {
+    /// Trains an auxiliary model, the first of which has the number 1, and translates its texts. Returns
+    /// [`StopReason::Interrupted`] or why training ended.
+    fn make(&self, model: &AuxiliaryModel, number: usize) -> Result<StopReason> {
         let (directory, observer) = (self.model_dir.auxiliary_model(&model.name), self.context.observer);
         let session = if directory.dir_state() == DirState::Training {
             let pairs = SourceOptions { pairs: Some(model.spec.sources.clone()), ..SourceOptions::default() };
@@ -295,7 +304,7 @@ impl<'a> AuxiliaryTraining<'a> {
         if session.is_err() && observer.should_stop() {
             return Ok(StopReason::Interrupted);
         }
-        if session.is_err() && is_first && !directory.path().exists() {
+        if session.is_err() && number == 1 && !directory.path().exists() {
             self.model_dir.remove_plan();
         }
         let outcome = session?.run(Some(&model.name.replace('-', " ")), self.context)?;
@@ -308,6 +317,7 @@ impl<'a> AuxiliaryTraining<'a> {
             &self.model_dir,
             &model.corpus.name,
             directory.path(),
+            self.part_minutes().map(|part| self.began + Duration::from_secs_f64(60.0 * part * number as f64)),
             self.context.device,
             observer,
         )?;
@@ -360,15 +370,24 @@ impl<'a> AuxiliaryTraining<'a> {
         }
     }
 
+    /// Returns the number of auxiliary models.
+    fn count(&self) -> usize {
+        self.plan.config.teachers.unwrap_or(0) + usize::from(!self.sentences.monolingual.is_empty())
+    }
+
+    /// Returns an auxiliary model's part of the time limit, with its translations.
+    fn part_minutes(&self) -> Option<f64> {
+        self.plan.config.max_minutes.map(|minutes| minutes / (self.count() as f64 + LAST_PART))
+    }
+
     /// Returns the settings of an auxiliary model, with the seed moved on.
     fn auxiliary_config(&self, further: u64) -> TrainConfig {
         let config = self.plan.config.clone();
-        let models = config.teachers.unwrap_or(0) + usize::from(!self.sentences.monolingual.is_empty());
         let tags = self.spec.sources.tags();
         TrainConfig {
             teachers: None,
             seed: Some(config.seed() + further),
-            max_minutes: config.max_minutes.map(|minutes| minutes / (models as f64 + LAST_SHARE)),
+            max_minutes: self.part_minutes().map(|part| TRAINING_SHARE * part),
             protected_tokens: config.protected_tokens.iter().cloned().chain(tags).collect(),
             keep_best: None,
             keep_last: None,
