@@ -116,7 +116,8 @@ fn command_trains_and_refuses_what_does_not_fit() {
         assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
     }
     with(&mono).refused_with(1, &["out: holds a model"]);
-
+    let largest = ["--seed", "18446744073709551615", "--teachers", "1", "--quiet"];
+    dir.run(&[&train[..6], &largest, &["--out", "largest"]].concat()).worked();
     std::fs::remove_file(dir.path("out/auxiliary/back-translations.source")).unwrap();
     let resume = ["train", "--resume", "--out", "out", "--max-epochs", "2"];
     dir.run(&resume).refused_with(1, &["the synthetic pairs of back-translations are missing", "out"]);

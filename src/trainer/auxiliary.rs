@@ -386,7 +386,7 @@ impl<'a> AuxiliaryTraining<'a> {
         let tags = self.spec.sources.tags();
         TrainConfig {
             teachers: None,
-            seed: Some(config.seed() + further),
+            seed: Some(config.seed().wrapping_add(further)),
             max_minutes: self.part_minutes().map(|part| TRAINING_SHARE * part),
             protected_tokens: config.protected_tokens.iter().cloned().chain(tags).collect(),
             keep_best: None,
