@@ -106,6 +106,14 @@ fn command_trains_and_refuses_what_does_not_fit() {
     dir.write("old.txt", "rufo mi dorma .\n");
     with(&["--monolingual-target", "old.txt"]).refused_with(1, &["no sentence that is not also a target"]);
     dir.run(&["train", "pairs.tsv", "--teachers", "1"]).refused_with(2, &["--teachers needs a directory", "--out"]);
+    let piped = |file: &str, options: &[&str]| {
+        dir.run_with_input(&[&["train", file, "--out", "out"], options].concat(), common::tsv(&PAIRS))
+    };
+    piped("-", &["--teachers", "1"]).refused_with(2, &["--teachers needs regular files: standard input can be read"]);
+    if cfg!(unix) {
+        piped("/dev/stdin", &mono)
+            .refused_with(2, &["--monolingual-target needs regular files: /dev/stdin can be read"]);
+    }
     // Nothing of these runs is left.
     assert!(!dir.path("out").exists());
     let run = with(&[&mono[..], &["--teachers", "1"]].concat());

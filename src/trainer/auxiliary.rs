@@ -91,9 +91,7 @@ pub fn train(spec: TrainingSpec, out: &Path, context: RunContext) -> Result<Trai
     }
     let pairs = SourceOptions { pairs: Some(spec.sources.clone()), ..SourceOptions::default() };
     run_together(out, &pairs, context, has_auxiliary_models, || {
-        if spec.sources.reads_standard_input() {
-            return usage("several processes need pairs from a file: standard input can be read only once");
-        }
+        spec.sources.check_rereadable("several processes need")?;
         Session::begin(&spec, out, context)
     })
 }
@@ -172,9 +170,7 @@ impl TrainingSpec {
         if sources.guide.is_some() {
             return usage(format!("--guide cannot be used with {option}: synthetic pairs have no links"));
         }
-        if sources.reads_standard_input() {
-            return usage(format!("{option} needs pairs from a file: standard input can be read only once"));
-        }
+        sources.check_rereadable(&format!("{option} needs"))?;
         let has_prefix = sources.layout().features.is_some() || !sources.tags().is_empty();
         if has_prefix && !sources.monolingual_target.is_none() {
             return usage("--monolingual-target cannot be used with --features or --tag-source");
@@ -425,7 +421,7 @@ impl AuxiliaryText {
         let given = std::mem::take(&mut read.given);
         let split = SplitPairs::new(given, &spec.sources, normalization, config.seed(), &Silent)?;
         let weights = read.weights_of(&split.training).unwrap_or_else(|| vec![1.0; split.training.len()]);
-        let lines = spec.sources.monolingual_target.read()?;
+        let lines = spec.sources.monolingual_target.read(spec.sources.on_error, observer)?;
         let total = lines.len();
         let monolingual = new_sentences(lines, &split, normalization);
         ensure!(
