@@ -157,6 +157,22 @@ fn resume_needs_the_same_sentences() {
     dir.run(&["train", "--resume", "--out", "out"]).refused_with(1, &["plan.json: damaged"]);
 }
 
+/// The plan knows the pairs whose attention is recorded, without their file.
+#[test]
+fn resumed_training_records_attention() {
+    let dir = TestDir::with_pairs();
+    dir.write("mine.tsv", "the owl sleeps\tku dorma\n");
+    let train = ["train", "pairs.tsv", "--teachers", "1", "--attention-pairs", "mine.tsv", "--hidden-size", "8"];
+    dir.run(&[&train[..], &["--max-epochs", "1", "--out", "out"]].concat()).worked();
+    let attention = dir.text("out/attention.jsonl");
+    for name in ["model.safetensors", "resume.safetensors", "attention.jsonl"] {
+        std::fs::remove_file(dir.path(&format!("out/{name}"))).unwrap();
+    }
+    dir.write("mine.tsv", "");
+    dir.run(&["train", "--resume", "--out", "out"]).worked();
+    assert_eq!(dir.text("out/attention.jsonl"), attention);
+}
+
 /// A model directory may come from somebody else: nothing outside it is written.
 #[cfg(unix)]
 #[test]

@@ -39,6 +39,9 @@ const TRAINING_SHARE: f64 = 0.75;
 struct Plan {
     config: TrainConfig,
     data: DataSummary,
+    /// Pairs whose attention is recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    attention_pairs: Vec<Pair>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     init_from: Option<InitFrom>,
     invocation: Invocation,
@@ -193,12 +196,14 @@ impl<'a> AuxiliaryTraining<'a> {
         // A new directory is created only once the sentences are read.
         let lock = out.is_dir().then(locked).transpose()?;
         let sentences = AuxiliaryText::read(&spec, &config, observer)?;
+        let attention_pairs = spec.sources.read_attention_pairs()?;
         model_dir.make()?;
         let lock = lock.map_or_else(locked, Ok)?;
         let (command_line, options) = spec.invocation.clone();
         let plan = Plan {
             config: spec.config.clone(),
             data: sentences.summary(&spec.sources),
+            attention_pairs,
             init_from: spec.init_from.clone(),
             invocation: Invocation { command_line, options, threads: rayon::current_num_threads() },
             seconds: 0.0,
@@ -225,11 +230,13 @@ impl<'a> AuxiliaryTraining<'a> {
         let Invocation { command_line, options: given, .. } = plan.invocation.clone();
         let spec = TrainingSpec {
             config: plan.config.clone(),
-            sources: TrainingSources::of_resumed_run(options, &plan.data)?,
+            sources: TrainingSources::of_resumed_run(options, &plan.data)?
+                .recording_attention_on(&plan.attention_pairs),
             init_from: plan.init_from.clone(),
             invocation: (command_line, given),
             replace: false,
         };
+        spec.check_auxiliary()?;
         let sentences = AuxiliaryText::read(&spec, &spec.warm_start(out, device)?.1, &Silent)?;
         ensure!(
             sentences.summary(&spec.sources).fingerprint == plan.data.fingerprint,

@@ -203,6 +203,12 @@ impl TrainingPairs {
 }
 
 impl TrainingSources {
+    /// Names pairs in memory as those whose attention is recorded, if there are any.
+    pub(super) fn recording_attention_on(self, pairs: &[Pair]) -> Self {
+        let files = PairFiles::in_memory(pairs).with_layout(self.layout());
+        Self { attention_pairs: (!pairs.is_empty()).then_some(files), ..self }
+    }
+
     /// Returns the sources of a new training: the given files, or the shipped corpus.
     ///
     /// # Errors
