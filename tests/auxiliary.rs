@@ -173,6 +173,33 @@ fn resumed_training_records_attention() {
     assert_eq!(dir.text("out/attention.jsonl"), attention);
 }
 
+/// Numbers of edited files cause errors, not a crash.
+#[test]
+fn resume_rejects_implausible_numbers() {
+    let dir = TestDir::with_pairs();
+    let train = ["train", "pairs.tsv:2", "--teachers", "1", "--hidden-size", "8", "--max-epochs", "1", "--out", "out"];
+    dir.run(&train).worked();
+    let refused = |file: &str, place: &str, number: &str, parts: &[&str]| {
+        let whole = dir.text(file);
+        let mut edited = json(&whole);
+        *edited.pointer_mut(place).unwrap() = json(number);
+        dir.write(file, edited.to_string());
+        dir.run(&["train", "--resume", "--out", "out", "--max-epochs", "2"]).refused_with(1, parts);
+        dir.write(file, whole);
+    };
+    let (weight, plan) = ("/data/sources/0/weight", "out/auxiliary/plan.json");
+    refused("out/config.json", weight, "1e308", &["weight 1e308 of training pairs is out of range", "config.json"]);
+    refused("out/config.json", "/data/synthetic/0/weight", "-1", &["weight -1e0 of training pairs is out of range"]);
+    refused("out/config.json", weight, "3", &["config.json: edited since training began: sources is"]);
+    for name in ["model.safetensors", "resume.safetensors"] {
+        std::fs::remove_file(dir.path(&format!("out/{name}"))).unwrap();
+    }
+    refused(plan, weight, "18446744073709551615", &["plan.json: its weight 1.8446744073709552e19"]);
+    for seconds in ["-1", "1e308"] {
+        refused(plan, "/seconds", seconds, &["plan.json: its training time of", "out of range"]);
+    }
+}
+
 /// A model directory may come from somebody else: nothing outside it is written.
 #[cfg(unix)]
 #[test]

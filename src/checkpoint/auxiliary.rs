@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -53,11 +53,13 @@ impl ModelDir {
     /// Reads the plan.
     ///
     /// # Errors
-    /// The file is missing or damaged.
-    pub fn load_plan<P: DeserializeOwned>(&self) -> Result<P> {
+    /// The file is missing or damaged, or `check` rejects it.
+    pub fn load_plan<P: DeserializeOwned>(&self, check: impl FnOnce(&P) -> Result<(), String>) -> Result<P> {
+        let path = self.path().join(PLAN);
         let parsed = serde_json::from_str(&self.read_text(PLAN)?);
-        parsed
-            .with_context(|| format!("{}: damaged, or written by a newer softalign", self.path().join(PLAN).display()))
+        let plan = parsed.with_context(|| format!("{}: damaged, or written by a newer softalign", path.display()))?;
+        check(&plan).map_err(|reason| anyhow!("{}: {reason}", path.display()))?;
+        Ok(plan)
     }
 
     /// Removes the plan, and the directories that are empty then. Nothing else depends on the plan before the first

@@ -22,7 +22,7 @@ use crate::checkpoint::{
 use crate::error::usage;
 use crate::reporter::{Silent, counted};
 use crate::text::{Normalization, Pair};
-use crate::training::{Observer, StopReason, TrainConfig, TrainState};
+use crate::training::{Observer, StopReason, TrainConfig, TrainState, check_seconds};
 use crate::translator::DecodeOptions;
 
 /// Tag of back-translated sentences.
@@ -47,6 +47,14 @@ struct Plan {
     invocation: Invocation,
     /// Time that earlier runs took.
     seconds: f64,
+}
+
+impl Plan {
+    /// Checks values read from a file.
+    fn check(&self) -> Result<(), String> {
+        check_seconds(self.seconds)?;
+        self.data.check()
+    }
 }
 
 /// Sentences that the auxiliary models are trained on or translate.
@@ -150,7 +158,7 @@ pub fn resume(
 pub fn recorded_options(out: &Path) -> Map<String, Value> {
     let model_dir = ModelDir::new(out);
     let invocation = if model_dir.is_before_last_training() {
-        model_dir.load_plan().ok().map(|plan: Plan| plan.invocation)
+        model_dir.load_plan(Plan::check).ok().map(|plan| plan.invocation)
     } else {
         model_dir.config().and_then(|config| config.begun)
     };
@@ -221,7 +229,7 @@ impl<'a> AuxiliaryTraining<'a> {
         let (model_dir, now) = (ModelDir::new(out), Instant::now());
         config.validate_limits()?;
         let lock = lock(&model_dir, observer)?;
-        let mut plan: Plan = model_dir.load_plan()?;
+        let mut plan = model_dir.load_plan(Plan::check)?;
         let limits = &mut plan.config;
         limits.max_epochs = config.max_epochs.or(limits.max_epochs);
         limits.max_minutes = config.max_minutes.or(limits.max_minutes);

@@ -474,6 +474,7 @@ fn resumed_data(
     observer: &dyn Observer,
 ) -> Result<TrainingData> {
     let (path, summary) = (model_dir.path().display(), &checkpoint.config.data);
+    summary.check().map_err(|reason| anyhow!("{path}: {reason}; undo that change of config.json to resume"))?;
     if options.guide.is_some() && summary.guide.is_none() {
         return usage(format!("--guide cannot be used with --resume: training in {path} began without it"));
     }

@@ -77,12 +77,14 @@ impl WeightedFile {
         let weight = |colon: usize| std::str::from_utf8(&bytes[colon + 1..]).ok()?.parse::<f64>().ok();
         match colon.and_then(|colon| Some((colon, weight(colon)?))) {
             None => Ok(PathBuf::from(text).into()),
-            Some((colon, weight)) if weight > 0.0 && weight <= 100.0 => {
+            Some((colon, weight)) if CorpusSource::is_weight(weight) => {
                 // SAFETY: the bytes are an `OsStr`'s, split right before an ASCII character.
                 let path = unsafe { OsStr::from_encoded_bytes_unchecked(&bytes[..colon]) };
                 Ok(Self { path: path.into(), weight })
             }
-            Some((_, weight)) => Err(format!("weight must be above 0 and at most 100, not {weight}")),
+            Some((_, weight)) => {
+                Err(format!("weight must be above 0 and at most {}, not {weight}", CorpusSource::MAX_WEIGHT))
+            }
         }
     }
 }

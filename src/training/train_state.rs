@@ -51,6 +51,18 @@ pub struct TrainState {
     pub auxiliary_seconds: f64,
 }
 
+/// Checks a training time read from a file.
+///
+/// # Errors
+/// It is negative or implausibly long.
+pub fn check_seconds(seconds: f64) -> Result<(), String> {
+    if (0.0..=MAX_SECONDS).contains(&seconds) {
+        Ok(())
+    } else {
+        Err(format!("its training time of {seconds:e} seconds is out of range"))
+    }
+}
+
 impl TrainState {
     /// Checks values read from a file.
     ///
@@ -64,9 +76,7 @@ impl TrainState {
         if !within || self.evals_since_best > self.validations || u64::from(self.decays) > self.validations {
             return Err("its counts of steps, epochs and validations are inconsistent".to_owned());
         }
-        if !(0.0..=MAX_SECONDS).contains(&self.seconds) {
-            return Err(format!("its training time of {:e} seconds is out of range", self.seconds));
-        }
+        check_seconds(self.seconds)?;
         if !(0.0..=self.seconds).contains(&self.auxiliary_seconds) {
             return Err(format!("its auxiliary models' {:e} seconds are out of range", self.auxiliary_seconds));
         }
