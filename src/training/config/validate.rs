@@ -11,6 +11,7 @@ use crate::text::{SPECIALS, Units};
 
 const MAX_VOCABULARY: usize = 1_000_000;
 const MAX_TEACHERS: usize = 20;
+const MAX_GUIDED_ALIGNMENT: f64 = 1000.0;
 
 impl TrainConfig {
     /// Checks all settings as far as they do not depend on the data.
@@ -72,6 +73,12 @@ impl TrainConfig {
                 let score = score.name();
                 return usage(format!(
                     "--guided-alignment and --guide need learned attention: --attention {score} is fixed"
+                ));
+            }
+            // An infinite loss teaches nothing.
+            Some(weight) if weight > MAX_GUIDED_ALIGNMENT => {
+                return usage(format!(
+                    "--guided-alignment must be above 0 and at most {MAX_GUIDED_ALIGNMENT}, not {weight:e}"
                 ));
             }
             weight => above_zero("--guided-alignment", weight)?,
