@@ -8,6 +8,7 @@ use super::TrainConfig;
 use crate::error::usage;
 use crate::model::{MAX_LAYERS, MAX_SIZE};
 use crate::text::{SPECIALS, Units};
+use crate::training::Schedule;
 
 const MAX_VOCABULARY: usize = 1_000_000;
 const MAX_TEACHERS: usize = 20;
@@ -59,6 +60,9 @@ impl TrainConfig {
         positive("--batch-tokens", self.batch_tokens)?;
         if let Some(decay) = self.decay.filter(|decay| !(*decay > 0.0 && *decay <= 1.0)) {
             return usage(format!("--decay must be above 0 and at most 1, not {decay}"));
+        }
+        if self.decay.is_some() && self.schedule.is_some_and(|schedule| schedule != Schedule::Plateau) {
+            return usage("--decay needs --schedule plateau: other schedules decay by a plan");
         }
         let score = self.attention.unwrap_or_default();
         if self.keep_attention && score.is_fixed() {
