@@ -106,6 +106,14 @@ fn command_trains_and_refuses_what_does_not_fit() {
     dir.write("old.txt", "rufo mi dorma .\n");
     with(&["--monolingual-target", "old.txt"]).refused_with(1, &["no sentence that is not also a target"]);
     dir.run(&["train", "pairs.tsv", "--teachers", "1"]).refused_with(2, &["--teachers needs a directory", "--out"]);
+    let piped = |file: &str, options: &[&str]| {
+        dir.run_with_input(&[&["train", file, "--out", "out"], options].concat(), common::tsv(&PAIRS))
+    };
+    piped("-", &["--teachers", "1"]).refused_with(2, &["--teachers needs regular files: standard input can be read"]);
+    if cfg!(unix) {
+        piped("/dev/stdin", &mono)
+            .refused_with(2, &["--monolingual-target needs regular files: /dev/stdin can be read"]);
+    }
     // Nothing of these runs is left.
     assert!(!dir.path("out").exists());
     let run = with(&[&mono[..], &["--teachers", "1"]].concat());
@@ -116,6 +124,8 @@ fn command_trains_and_refuses_what_does_not_fit() {
         assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
     }
     with(&mono).refused_with(1, &["out: holds a model"]);
+    let largest = ["--seed", "18446744073709551615", "--teachers", "1", "--quiet"];
+    dir.run(&[&train[..6], &largest, &["--out", "largest"]].concat()).worked();
     std::fs::remove_file(dir.path("out/auxiliary/back-translations.source")).unwrap();
     let resume = ["train", "--resume", "--out", "out", "--max-epochs", "2"];
     dir.run(&resume).refused_with(1, &["the synthetic pairs of back-translations are missing", "out"]);
@@ -136,9 +146,106 @@ fn resume_needs_the_same_sentences() {
     dir.run(&["train", "--resume", "--out", "out"]).refused_with(1, &["not the sentences that training in out began"]);
     dir.write("mono.txt", MONOLINGUAL);
     dir.run(&["train", "--resume", "--out", "out"]).worked();
-    dir.write("out/auxiliary/plan.json", "{");
+    // A finished model is not replaced by a training from the start.
     std::fs::remove_file(dir.path("out/resume.safetensors")).unwrap();
+    let before = dir.contents();
+    let resumed = dir.run(&["train", "--resume", "--out", "out"]);
+    resumed.refused_with(1, &["out: no resumable training state", "another model with --out"]);
+    assert!(dir.contents() == before);
+    std::fs::remove_file(dir.path("out/model.safetensors")).unwrap();
+    dir.write("out/auxiliary/plan.json", "{");
     dir.run(&["train", "--resume", "--out", "out"]).refused_with(1, &["plan.json: damaged"]);
+}
+
+/// The plan knows the pairs whose attention is recorded, without their file.
+#[test]
+fn resumed_training_records_attention() {
+    let dir = TestDir::with_pairs();
+    dir.write("mine.tsv", "the owl sleeps\tku dorma\n");
+    let train = ["train", "pairs.tsv", "--teachers", "1", "--attention-pairs", "mine.tsv", "--hidden-size", "8"];
+    dir.run(&[&train[..], &["--max-epochs", "1", "--out", "out"]].concat()).worked();
+    let attention = dir.text("out/attention.jsonl");
+    for name in ["model.safetensors", "resume.safetensors", "attention.jsonl"] {
+        std::fs::remove_file(dir.path(&format!("out/{name}"))).unwrap();
+    }
+    dir.write("mine.tsv", "");
+    dir.run(&["train", "--resume", "--out", "out"]).worked();
+    assert_eq!(dir.text("out/attention.jsonl"), attention);
+}
+
+/// Numbers of edited files cause errors, not a crash.
+#[test]
+fn resume_rejects_implausible_numbers() {
+    let dir = TestDir::with_pairs();
+    let train = ["train", "pairs.tsv:2", "--teachers", "1", "--hidden-size", "8", "--max-epochs", "1", "--out", "out"];
+    dir.run(&train).worked();
+    let refused = |file: &str, place: &str, number: &str, parts: &[&str]| {
+        let whole = dir.text(file);
+        let mut edited = json(&whole);
+        *edited.pointer_mut(place).unwrap() = json(number);
+        dir.write(file, edited.to_string());
+        dir.run(&["train", "--resume", "--out", "out", "--max-epochs", "2"]).refused_with(1, parts);
+        dir.write(file, whole);
+    };
+    let (weight, plan) = ("/data/sources/0/weight", "out/auxiliary/plan.json");
+    refused("out/config.json", weight, "1e308", &["weight 1e308 of training pairs is out of range", "config.json"]);
+    refused("out/config.json", "/data/synthetic/0/weight", "-1", &["weight -1e0 of training pairs is out of range"]);
+    refused("out/config.json", weight, "3", &["config.json: edited since training began: sources is"]);
+    for name in ["model.safetensors", "resume.safetensors"] {
+        std::fs::remove_file(dir.path(&format!("out/{name}"))).unwrap();
+    }
+    refused(plan, weight, "18446744073709551615", &["plan.json: its weight 1.8446744073709552e19"]);
+    for seconds in ["-1", "1e308"] {
+        refused(plan, "/seconds", seconds, &["plan.json: its training time of", "out of range"]);
+    }
+}
+
+/// A model directory may come from somebody else: nothing outside it is written.
+#[cfg(unix)]
+#[test]
+fn unfinished_translations_are_no_symbolic_link() {
+    let dir = TestDir::with_pairs();
+    dir.write("outside", "kept");
+    std::fs::create_dir_all(dir.path("out/auxiliary")).unwrap();
+    std::os::unix::fs::symlink("../../outside", dir.path("out/auxiliary/teacher-1.unfinished")).unwrap();
+    let train = ["train", "pairs.tsv", "--teachers", "1", "--hidden-size", "8", "--max-epochs", "1", "--quiet"];
+    let refused = dir.run(&[&train[..], &["--out", "out"]].concat());
+    refused.refused_with(1, &["teacher-1.unfinished is a symbolic link"]);
+    assert_eq!(dir.text("outside"), "kept");
+}
+
+/// Results of commands replace no file that a model or its training needs.
+#[test]
+fn outputs_do_not_overwrite_auxiliary_files() {
+    let dir = TestDir::with_model();
+    std::fs::create_dir(dir.path("model/auxiliary")).unwrap();
+    dir.write("model/auxiliary/plan.json", "{}");
+    let translate = |output: &str| dir.run(&["translate", "--model", "model", "--output", output, "the red fox"]);
+    for part in ["auxiliary/plan.json", "auxiliary/teacher-1.target", "training.lock", "model.safetensors"] {
+        translate(&format!("model/{part}")).refused_with(2, &["part of a model; choose another"]);
+    }
+    std::fs::create_dir(dir.path("auxiliary")).unwrap();
+    for free in ["auxiliary/plan.json", "training.lock", "model/translations.txt"] {
+        translate(free).worked();
+    }
+}
+
+/// The model itself has its part of the time limit, in which its learning rate decays from the start.
+#[test]
+fn time_limit_leaves_the_model_its_part() {
+    let dir = TestDir::with_pairs();
+    dir.write("mono.txt", (0..50_000).map(|number| format!("grisa mi {number} .\n")).collect::<String>());
+    let train = ["train", "pairs.tsv", "--monolingual-target", "mono.txt", "--out", "out", "--units", "word"];
+    let quick = ["--hidden-size", "8", "--max-epochs", "1000000", "--validate-every", "1000000"];
+    let run = dir.run(&[&train[..], &quick, &["--max-minutes", "0.05"]].concat());
+    run.worked();
+    assert!(run.stderr.contains("of 50000 sentences"), "{}", run.stderr);
+    let lines = |side: &str| dir.text(&format!("out/auxiliary/back-translations.{side}")).lines().count();
+    assert!(lines("source") == lines("target") && lines("source") < 50_000);
+    let first = json(dir.text("out/log.jsonl").lines().next().unwrap());
+    assert!(first["event"] == "progress" && first["done"].as_f64().unwrap() < 0.4, "{first}");
+    let state = json(&dir.text("out/resume.json"));
+    assert!(state["auxiliary_seconds"].as_f64().unwrap() > 0.7, "{state}");
 }
 
 /// A default training archives a model in `checkpoints` with its auxiliary models.

@@ -355,7 +355,7 @@ fn failed_writes_lose_nothing() {
 }
 
 /// Numbers out of range: command, option and the values it rejects.
-const OUT_OF_RANGE: [(&[&str], &str, &[&str]); 22] = [
+const OUT_OF_RANGE: [(&[&str], &str, &[&str]); 23] = [
     (&TRAIN_TINY, "--hidden-size", &["63", "0"]),
     (&TRAIN_TINY, "--embedding-size", &["0"]),
     (&TRAIN_TINY, "--attention-size", &["0"]),
@@ -369,6 +369,7 @@ const OUT_OF_RANGE: [(&[&str], &str, &[&str]); 22] = [
     (&TRAIN_TINY, "--learning-rate", &["-1", "0", "nan", "inf"]),
     (&TRAIN_TINY, "--max-gradient-norm", &["0"]),
     (&TRAIN_TINY, "--decay", &["-1"]),
+    (&TRAIN_TINY, "--guided-alignment", &["-1", "1001", "1e300", "inf"]),
     (&TRAIN_TINY, "--patience", &["0"]),
     (&TRAIN_TINY, "--validate-every", &["0"]),
     (&TRAIN_TINY, "--max-epochs", &["0"]),

@@ -49,6 +49,20 @@ fn read_config(dir: &TestDir, out: &str) -> (Value, Vec<String>) {
 }
 
 #[test]
+fn options_that_cannot_act_are_refused() {
+    let dir = TestDir::with_pairs();
+    for schedule in ["hold", "cosine"] {
+        let refused = dir.train("out", &["--decay", "0.5", "--schedule", schedule]);
+        refused.refused_with(2, &["--decay needs --schedule plateau"]);
+    }
+    dir.train("out", &["--bpe-dropout", "0.5"]).refused_with(2, &["--bpe-dropout needs subwords", "--units bpe"]);
+    let show = |options: &[&str]| dir.train("out", &[options, &["--show-config"]].concat()).json();
+    assert_eq!(show(&["--bpe-dropout", "0", "--schedule", "hold"])["decay"], Value::Null);
+    assert_eq!(show(&["--schedule", "plateau"])["decay"], 0.5);
+    assert!(!dir.path("out").exists());
+}
+
+#[test]
 fn shown_config_trains_the_same_model() {
     let spoken = "abby\ta b i\nabandonner\ta b ɑ̃ d ɔ n e\nabidjan\ta b i d ʒ ɑ̃\n";
     let quoted = "n;source;target\n".to_owned() + &PAIRS.map(|(a, b)| format!("1;\"{a}\";{b}\n")).concat();

@@ -228,6 +228,21 @@ fn training_and_cleaning_skip_lines_where_asked() {
     assert!(untabbed[2].starts_with("broken.tsv:4: no tab in this line"), "{rest}");
 }
 
+#[test]
+fn training_skips_monolingual_lines_where_asked() {
+    let dir = TestDir::with_pairs();
+    dir.write("mono.txt", b"grisa mi kura .\n\xe9\nvela ku dorma .\n\xff\n");
+    let train = ["train", "pairs.tsv", "--monolingual-target", "mono.txt", "--hidden-size", "8", "--max-epochs", "1"];
+    let train = |options: &[&str]| dir.run(&[&train[..], options].concat());
+    train(&["--out", "out"]).refused_with(1, &["mono.txt:2: not UTF-8"]);
+    let outcome = train(&["--out", "out", "--on-error", "skip"]);
+    outcome.worked();
+    let warning = "warning: mono.txt:2: not UTF-8 from byte 1 of this line on; convert the file to UTF-8; this line and 1 \
+                   more are left out";
+    assert_eq!(outcome.stderr.matches(warning).count(), 1, "{outcome:?}");
+    assert_eq!(dir.text("out/auxiliary/back-translations.target"), "grisa mi kura .\nvela ku dorma .\n");
+}
+
 /// Lines of other files belong to the same pairs as without the skipped ones.
 #[test]
 fn evaluation_skips_pairs_with_their_lines_in_other_files() {

@@ -96,7 +96,7 @@ pub fn remove_pending() {
 ///
 /// # Errors
 /// The file is a symbolic link or cannot be opened.
-pub(super) fn open_own_file(options: &mut OpenOptions, path: &Path) -> IoResult<File> {
+pub fn open_own_file(options: &mut OpenOptions, path: &Path) -> IoResult<File> {
     ensure_no_symlink(path)?;
     // A link may appear after the check.
     #[cfg(unix)]

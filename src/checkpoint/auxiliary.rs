@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::ModelDir;
 use super::lock::cannot_write_dir;
-use super::model_dir::{CONFIG, RESUME};
+use super::model_dir::CONFIG;
+use super::{DirState, ModelDir};
 
 const AUXILIARY: &str = "auxiliary";
 const PLAN: &str = "auxiliary/plan.json";
@@ -17,6 +17,12 @@ impl ModelDir {
     /// Path of the subdirectory.
     pub fn auxiliary_path(&self) -> PathBuf {
         self.path().join(AUXILIARY)
+    }
+
+    /// True if this is the subdirectory of another model directory.
+    pub(super) fn is_auxiliary(&self) -> bool {
+        let parent = self.path().parent().map(Self::new);
+        parent.is_some_and(|parent| parent.has(PLAN) && parent.auxiliary_path() == self.path())
     }
 
     /// Directory of the auxiliary model of this name.
@@ -29,9 +35,9 @@ impl ModelDir {
         ["source", "target"].map(|side| self.auxiliary_path().join(format!("{corpus}.{side}")))
     }
 
-    /// True if a training with auxiliary models began here, and that of the model itself cannot be resumed.
+    /// True if a training with auxiliary models began here, and that of the model itself has saved nothing yet.
     pub fn is_before_last_training(&self) -> bool {
-        self.has(PLAN) && !self.has(RESUME)
+        self.has(PLAN) && self.dir_state() == DirState::Nothing
     }
 
     /// Writes the plan of a training with auxiliary models.
@@ -47,11 +53,13 @@ impl ModelDir {
     /// Reads the plan.
     ///
     /// # Errors
-    /// The file is missing or damaged.
-    pub fn load_plan<P: DeserializeOwned>(&self) -> Result<P> {
+    /// The file is missing or damaged, or `check` rejects it.
+    pub fn load_plan<P: DeserializeOwned>(&self, check: impl FnOnce(&P) -> Result<(), String>) -> Result<P> {
+        let path = self.path().join(PLAN);
         let parsed = serde_json::from_str(&self.read_text(PLAN)?);
-        parsed
-            .with_context(|| format!("{}: damaged, or written by a newer softalign", self.path().join(PLAN).display()))
+        let plan = parsed.with_context(|| format!("{}: damaged, or written by a newer softalign", path.display()))?;
+        check(&plan).map_err(|reason| anyhow!("{}: {reason}", path.display()))?;
+        Ok(plan)
     }
 
     /// Removes the plan, and the directories that are empty then. Nothing else depends on the plan before the first

@@ -141,6 +141,22 @@ pub struct DataSummary {
     pub guide: Option<GuideSummary>,
 }
 
+impl DataSummary {
+    /// Checks values read from a file.
+    ///
+    /// # Errors
+    /// A description of the weight that is out of range.
+    pub fn check(&self) -> Result<(), String> {
+        let synthetic = self.synthetic.iter().map(|corpus| &corpus.source);
+        match self.sources.iter().chain(synthetic).find(|source| !CorpusSource::is_weight(source.weight)) {
+            Some(CorpusSource { weight, .. }) => {
+                Err(format!("its weight {weight:e} of training pairs is out of range"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// Weight and tag of one of several training corpora.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CorpusSource {
@@ -149,6 +165,16 @@ pub struct CorpusSource {
     /// Tag before each of its source sentences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
+}
+
+impl CorpusSource {
+    /// Maximum weight.
+    pub const MAX_WEIGHT: f64 = 100.0;
+
+    /// True if a number is a possible weight.
+    pub fn is_weight(number: f64) -> bool {
+        number > 0.0 && number <= Self::MAX_WEIGHT
+    }
 }
 
 /// Corpus of pairs of which a model made one side.

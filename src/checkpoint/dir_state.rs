@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 
 use super::Config;
 use super::atomic_file::{create_dir_atomically, is_temporary};
+use super::lock::{NAME as LOCK, holder};
 use super::model_dir::{ALIGNER, CONFIG, FILES, MODEL, ModelDir, RESUME};
 use super::retention::step_of;
 
@@ -50,10 +51,19 @@ impl ModelDir {
         }
     }
 
-    /// True if a file of this name belongs to the model or aligner in this directory, or to one in training.
-    pub fn is_part(&self, name: &OsStr) -> bool {
-        let is_model = self.has(MODEL) || self.has(RESUME) || self.dir_state() != DirState::Foreign;
-        is_model && self.files().iter().any(|file| name == OsStr::new(file))
+    /// True if the file belongs to a model or aligner in its directory, to one in training, or to their auxiliary models.
+    pub fn owns(path: &Path) -> bool {
+        path.parent().zip(path.file_name()).is_some_and(|(directory, name)| {
+            let directory = Self::new(directory);
+            directory.is_part(name) || directory.is_auxiliary()
+        })
+    }
+
+    fn is_part(&self, name: &OsStr) -> bool {
+        let state = self.dir_state();
+        let is_model = self.has(MODEL) || self.has(RESUME) || state != DirState::Foreign;
+        let is_locked = || matches!(state, DirState::Training | DirState::Model) || holder(self.path()).is_some();
+        is_model && self.files().iter().any(|file| name == OsStr::new(file)) || name == LOCK && is_locked()
     }
 
     /// Names and sizes in bytes of the existing files. Of kept models, only the parameters count: their other files are

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::atomic_file::{is_same_file, open_own_file};
 
-const NAME: &str = "training.lock";
+pub(super) const NAME: &str = "training.lock";
 
 /// Lock of a directory for one training, until dropped.
 #[derive(Debug)]

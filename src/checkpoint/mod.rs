@@ -38,7 +38,7 @@ mod retention;
 mod safetensors_io;
 mod tfevents;
 
-pub use atomic_file::{PendingFile, remove_abandoned, remove_pending, write_atomically};
+pub use atomic_file::{PendingFile, open_own_file, remove_abandoned, remove_pending, write_atomically};
 pub use averaging::average;
 pub use config::{
     BaseModel, ConfidenceCalibration, Config, CorpusSource, DataSummary, FORMAT_VERSION, GuideSummary, Invocation,

@@ -109,12 +109,13 @@ impl ModelDir {
     }
 }
 
-/// Text and training settings by name, without those that a resumed run may change.
+/// Settings of text, training and corpora by name, without those that a resumed run may change.
 fn fixed_settings(checkpoint: &Checkpoint) -> Result<Value> {
     let config = &checkpoint.config;
     let mut settings = serde_json::to_value(&config.training)?;
     if let (Value::Object(all), Value::Object(text)) = (&mut settings, serde_json::to_value(&config.text)?) {
         all.extend(text);
+        all.insert("sources".to_owned(), serde_json::to_value(&config.data.sources)?);
         all.retain(|name, _| !CHANGEABLE.contains(&name.as_str()));
     }
     Ok(settings)

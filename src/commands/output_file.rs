@@ -165,8 +165,7 @@ pub fn ensure_distinct_paths<'a>(
         if read.contains(&place) {
             bail!(UsageError(format!("{option} {shown}: this file is also input; choose another output file")));
         }
-        if place.parent().zip(place.file_name()).is_some_and(|(directory, name)| ModelDir::new(directory).is_part(name))
-        {
+        if ModelDir::owns(&place) {
             bail!(UsageError(format!("{option} {shown}: this file is part of a model; choose another output file")));
         }
         if let Some((other, _)) = taken.iter().find(|(_, taken)| *taken == place) {

@@ -8,7 +8,8 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::is_standard;
+use super::{is_read_once, is_standard};
+use crate::reporter::Reporter;
 
 /// Maximum number of bytes read of a line. The rest is skipped, which bounds memory for files without line ends.
 pub const LONGEST_LINE: usize = 1 << 20;
@@ -36,6 +37,26 @@ pub fn read_each_line(path: &Path) -> Result<Vec<Result<String>>> {
         line => Ok(line),
     };
     LineReader::open(path, LONGEST_LINE)?.map(each).collect()
+}
+
+/// Reads the lines of a text file that can be read. Unless `on_error` is [`OnError::Fail`], the others are left out with a
+/// warning.
+///
+/// # Errors
+/// As [`read_lines`].
+pub fn read_readable_lines(path: &Path, on_error: OnError, reporter: &dyn Reporter) -> Result<Vec<String>> {
+    if on_error == OnError::Fail {
+        return read_lines(path);
+    }
+    let (mut lines, mut errors) = (Vec::new(), Vec::new());
+    for line in read_each_line(path)? {
+        match line.map_err(|error| error.downcast::<LineError>()) {
+            Ok(line) => lines.push(line),
+            Err(error) => errors.push(error?),
+        }
+    }
+    LineError::warn_of_left_out(&errors, reporter);
+    Ok(lines)
 }
 
 /// Treatment of lines that cannot be read.
@@ -76,6 +97,14 @@ impl LineError {
         Self { line, message: format!("{place}: {reason:#}"), lossy: None }
     }
 
+    /// Warns of lines that are left out, if any, by the first one.
+    pub fn warn_of_left_out(errors: &[Self], reporter: &dyn Reporter) {
+        if let Some((first, others)) = errors.split_first() {
+            let more = if others.is_empty() { " is".to_owned() } else { format!(" and {} more are", others.len()) };
+            reporter.warn(&format!("{first}; this line{more} left out"));
+        }
+    }
+
     /// Text with U+FFFD in place of invalid bytes; none if the line is UTF-8.
     pub fn lossy_text(&self) -> Option<&str> {
         self.lossy.as_deref()
@@ -92,7 +121,7 @@ impl std::error::Error for LineError {}
 
 /// Returns the number of lines of a regular file; none for a pipe.
 pub fn count_lines(path: &Path) -> Option<usize> {
-    if is_standard(path) || !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+    if is_read_once(path) {
         return None;
     }
     let mut reader = BufReader::new(File::open(path).ok()?);

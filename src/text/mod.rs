@@ -37,6 +37,7 @@ pub use encoded_corpus::EncodedCorpus;
 pub use known_words::{KnownWords, is_lowercase_word, start_of_last_word, words_beginning_with};
 pub use line_reader::{
     LONGEST_LINE, LineError, OnError, count_lines, is_truncated, name as file_name, read_each_line, read_lines,
+    read_readable_lines,
 };
 pub use line_stream::LineStream;
 pub use n_best::NBestEntry;
@@ -54,7 +55,7 @@ pub use segmentation::{Segmentation, UNKNOWN};
 pub use sentence_table::{SentenceTable, TableRows};
 pub use settings::TextSettings;
 pub use sorted_phrases::SortedPhrases;
-pub use standard_streams::{check_read_once, is_standard, open_descriptor, standard_input_has_data};
+pub use standard_streams::{check_read_once, is_read_once, is_standard, open_descriptor, standard_input_has_data};
 pub use surface_forms::{PhraseBoundaries, SurfaceForms};
 pub use table_format::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, is_separator_line};
 pub use table_header::is_header;

@@ -194,10 +194,7 @@ impl PairFiles {
                 Err(error) => errors.push(error?),
             }
         }
-        if let Some((first, others)) = errors.split_first() {
-            let more = if others.is_empty() { " is".to_owned() } else { format!(" and {} more are", others.len()) };
-            reporter.warn(&format!("{first}; this line{more} left out"));
-        }
+        LineError::warn_of_left_out(&errors, reporter);
         let lines = indices.iter().map(|&index| numbers.of(index)).collect();
         Ok(ReadablePairs { pairs, numbers: numbers.with_lines(lines), indices, errors })
     }

@@ -32,6 +32,11 @@ impl TextSettings {
         self.source_units.are_characters() && self.target_units.are_characters()
     }
 
+    /// True if a side has subwords, whose segmentation can vary.
+    pub fn has_subwords(&self) -> bool {
+        [self.source_units, self.target_units].contains(&Units::Bpe)
+    }
+
     /// True if a side has character units, so that its space-separated words cannot be aligned.
     pub fn has_character_units(&self) -> bool {
         self.source_units.are_characters() || self.target_units.are_characters()

@@ -22,26 +22,39 @@ use crate::checkpoint::{
 use crate::error::usage;
 use crate::reporter::{Silent, counted};
 use crate::text::{Normalization, Pair};
-use crate::training::{Observer, StopReason, TrainConfig};
+use crate::training::{Observer, StopReason, TrainConfig, TrainState, check_seconds};
 use crate::translator::DecodeOptions;
 
 /// Tag of back-translated sentences.
 const BACK_TRANSLATED: &str = "<bt>";
 /// Expected number of back-translations per epoch and training pair, at most.
 const MAX_BACK_TRANSLATIONS: f64 = 10.0;
-/// Share of the time limit for the model itself, relative to an auxiliary model's.
-const LAST_SHARE: f64 = 2.0;
+/// Part of the time limit for the model itself, relative to an auxiliary model's.
+const LAST_PART: f64 = 2.0;
+/// Share of an auxiliary model's part for its training. The rest is for its translations.
+const TRAINING_SHARE: f64 = 0.75;
 
 /// State from which an interrupted training resumes.
 #[derive(Serialize, Deserialize)]
 struct Plan {
     config: TrainConfig,
     data: DataSummary,
+    /// Pairs whose attention is recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    attention_pairs: Vec<Pair>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     init_from: Option<InitFrom>,
     invocation: Invocation,
     /// Time that earlier runs took.
     seconds: f64,
+}
+
+impl Plan {
+    /// Checks values read from a file.
+    fn check(&self) -> Result<(), String> {
+        check_seconds(self.seconds)?;
+        self.data.check()
+    }
 }
 
 /// Sentences that the auxiliary models are trained on or translate.
@@ -89,9 +102,7 @@ pub fn train(spec: TrainingSpec, out: &Path, context: RunContext) -> Result<Trai
     }
     let pairs = SourceOptions { pairs: Some(spec.sources.clone()), ..SourceOptions::default() };
     run_together(out, &pairs, context, has_auxiliary_models, || {
-        if spec.sources.reads_standard_input() {
-            return usage("several processes need pairs from a file: standard input can be read only once");
-        }
+        spec.sources.check_rereadable("several processes need")?;
         Session::begin(&spec, out, context)
     })
 }
@@ -147,7 +158,7 @@ pub fn resume(
 pub fn recorded_options(out: &Path) -> Map<String, Value> {
     let model_dir = ModelDir::new(out);
     let invocation = if model_dir.is_before_last_training() {
-        model_dir.load_plan().ok().map(|plan: Plan| plan.invocation)
+        model_dir.load_plan(Plan::check).ok().map(|plan| plan.invocation)
     } else {
         model_dir.config().and_then(|config| config.begun)
     };
@@ -170,9 +181,7 @@ impl TrainingSpec {
         if sources.guide.is_some() {
             return usage(format!("--guide cannot be used with {option}: synthetic pairs have no links"));
         }
-        if sources.reads_standard_input() {
-            return usage(format!("{option} needs pairs from a file: standard input can be read only once"));
-        }
+        sources.check_rereadable(&format!("{option} needs"))?;
         let has_prefix = sources.layout().features.is_some() || !sources.tags().is_empty();
         if has_prefix && !sources.monolingual_target.is_none() {
             return usage("--monolingual-target cannot be used with --features or --tag-source");
@@ -195,12 +204,14 @@ impl<'a> AuxiliaryTraining<'a> {
         // A new directory is created only once the sentences are read.
         let lock = out.is_dir().then(locked).transpose()?;
         let sentences = AuxiliaryText::read(&spec, &config, observer)?;
+        let attention_pairs = spec.sources.read_attention_pairs()?;
         model_dir.make()?;
         let lock = lock.map_or_else(locked, Ok)?;
         let (command_line, options) = spec.invocation.clone();
         let plan = Plan {
             config: spec.config.clone(),
             data: sentences.summary(&spec.sources),
+            attention_pairs,
             init_from: spec.init_from.clone(),
             invocation: Invocation { command_line, options, threads: rayon::current_num_threads() },
             seconds: 0.0,
@@ -218,7 +229,7 @@ impl<'a> AuxiliaryTraining<'a> {
         let (model_dir, now) = (ModelDir::new(out), Instant::now());
         config.validate_limits()?;
         let lock = lock(&model_dir, observer)?;
-        let mut plan: Plan = model_dir.load_plan()?;
+        let mut plan = model_dir.load_plan(Plan::check)?;
         let limits = &mut plan.config;
         limits.max_epochs = config.max_epochs.or(limits.max_epochs);
         limits.max_minutes = config.max_minutes.or(limits.max_minutes);
@@ -227,11 +238,13 @@ impl<'a> AuxiliaryTraining<'a> {
         let Invocation { command_line, options: given, .. } = plan.invocation.clone();
         let spec = TrainingSpec {
             config: plan.config.clone(),
-            sources: TrainingSources::of_resumed_run(options, &plan.data)?,
+            sources: TrainingSources::of_resumed_run(options, &plan.data)?
+                .recording_attention_on(&plan.attention_pairs),
             init_from: plan.init_from.clone(),
             invocation: (command_line, given),
             replace: false,
         };
+        spec.check_auxiliary()?;
         let sentences = AuxiliaryText::read(&spec, &spec.warm_start(out, device)?.1, &Silent)?;
         ensure!(
             sentences.summary(&spec.sources).fingerprint == plan.data.fingerprint,
@@ -250,7 +263,7 @@ impl<'a> AuxiliaryTraining<'a> {
     pub fn run(mut self) -> Result<TrainingOutcome> {
         let teachers = 1..=self.plan.config.teachers.unwrap_or(0);
         let back_translates = !self.sentences.monolingual.is_empty();
-        let total = teachers.clone().count() + usize::from(back_translates);
+        let total = self.count();
         let mut corpora: Vec<SyntheticFiles> = Vec::new();
         let names = back_translates.then(|| "reverse".to_owned()).into_iter();
         for (number, name) in (1..).zip(names.chain(teachers.map(|index| format!("teacher-{index}")))) {
@@ -263,7 +276,7 @@ impl<'a> AuxiliaryTraining<'a> {
                 self.context
                     .observer
                     .note(&format!("auxiliary model {number} of {total}: {}", model.name.replace('-', " ")));
-                let ended = self.make(&model, number == 1);
+                let ended = self.make(&model, number);
                 self.plan.seconds = self.began.elapsed().as_secs_f64();
                 if number > 1 || self.model_dir.auxiliary_model(&model.name).path().exists() {
                     self.lock.ensure_held()?;
@@ -277,13 +290,20 @@ impl<'a> AuxiliaryTraining<'a> {
         }
         let Self { mut spec, model_dir, lock, began, context, .. } = self;
         spec.sources.synthetic = corpora;
+        let progress = TrainState { auxiliary_seconds: began.elapsed().as_secs_f64(), ..TrainState::default() };
+        ensure!(
+            spec.config.max_minutes.is_none_or(|minutes| progress.auxiliary_seconds < 60.0 * minutes),
+            "{}: no time is left for the model itself after its auxiliary models; --resume with more --max-minutes continues",
+            model_dir.path().display()
+        );
         context.observer.note(&format!("training the model itself, after {}", counted(total, "auxiliary model")));
         let start = spec.warm_start(model_dir.path(), context.device)?;
-        Session::begin_in(&model_dir, || Ok(lock), &spec, start, began, context)?.run(None, context)
+        Session::begin_in(&model_dir, || Ok(lock), &spec, start, (began, progress), context)?.run(None, context)
     }
 
-    /// Trains an auxiliary model and translates its texts. Returns [`StopReason::Interrupted`] or why training ended.
-    fn make(&self, model: &AuxiliaryModel, is_first: bool) -> Result<StopReason> {
+    /// Trains an auxiliary model, the first of which has the number 1, and translates its texts. Returns
+    /// [`StopReason::Interrupted`] or why training ended.
+    fn make(&self, model: &AuxiliaryModel, number: usize) -> Result<StopReason> {
         let (directory, observer) = (self.model_dir.auxiliary_model(&model.name), self.context.observer);
         let session = if directory.dir_state() == DirState::Training {
             let pairs = SourceOptions { pairs: Some(model.spec.sources.clone()), ..SourceOptions::default() };
@@ -295,7 +315,7 @@ impl<'a> AuxiliaryTraining<'a> {
         if session.is_err() && observer.should_stop() {
             return Ok(StopReason::Interrupted);
         }
-        if session.is_err() && is_first && !directory.path().exists() {
+        if session.is_err() && number == 1 && !directory.path().exists() {
             self.model_dir.remove_plan();
         }
         let outcome = session?.run(Some(&model.name.replace('-', " ")), self.context)?;
@@ -308,6 +328,7 @@ impl<'a> AuxiliaryTraining<'a> {
             &self.model_dir,
             &model.corpus.name,
             directory.path(),
+            self.part_minutes().map(|part| self.began + Duration::from_secs_f64(60.0 * part * number as f64)),
             self.context.device,
             observer,
         )?;
@@ -360,15 +381,24 @@ impl<'a> AuxiliaryTraining<'a> {
         }
     }
 
+    /// Returns the number of auxiliary models.
+    fn count(&self) -> usize {
+        self.plan.config.teachers.unwrap_or(0) + usize::from(!self.sentences.monolingual.is_empty())
+    }
+
+    /// Returns an auxiliary model's part of the time limit, with its translations.
+    fn part_minutes(&self) -> Option<f64> {
+        self.plan.config.max_minutes.map(|minutes| minutes / (self.count() as f64 + LAST_PART))
+    }
+
     /// Returns the settings of an auxiliary model, with the seed moved on.
     fn auxiliary_config(&self, further: u64) -> TrainConfig {
         let config = self.plan.config.clone();
-        let models = config.teachers.unwrap_or(0) + usize::from(!self.sentences.monolingual.is_empty());
         let tags = self.spec.sources.tags();
         TrainConfig {
             teachers: None,
-            seed: Some(config.seed() + further),
-            max_minutes: config.max_minutes.map(|minutes| minutes / (models as f64 + LAST_SHARE)),
+            seed: Some(config.seed().wrapping_add(further)),
+            max_minutes: self.part_minutes().map(|part| TRAINING_SHARE * part),
             protected_tokens: config.protected_tokens.iter().cloned().chain(tags).collect(),
             keep_best: None,
             keep_last: None,
@@ -406,7 +436,7 @@ impl AuxiliaryText {
         let given = std::mem::take(&mut read.given);
         let split = SplitPairs::new(given, &spec.sources, normalization, config.seed(), &Silent)?;
         let weights = read.weights_of(&split.training).unwrap_or_else(|| vec![1.0; split.training.len()]);
-        let lines = spec.sources.monolingual_target.read()?;
+        let lines = spec.sources.monolingual_target.read(spec.sources.on_error, observer)?;
         let total = lines.len();
         let monolingual = new_sentences(lines, &split, normalization);
         ensure!(

@@ -208,7 +208,7 @@ impl Session {
             model_dir.make()?;
             lock.map_or_else(|| lock_for_new(&model_dir, spec.replace, observer), Ok)
         };
-        let session = Self::begin_in(&model_dir, locked, spec, start, began, context);
+        let session = Self::begin_in(&model_dir, locked, spec, start, (began, TrainState::default()), context);
         if session.is_err() && !existed {
             // This fails if the directory is not empty, as intended.
             let _ = std::fs::remove_dir(out);
@@ -217,7 +217,7 @@ impl Session {
     }
 
     /// Begins a training from [`TrainingSpec::warm_start`], in a directory that `locked` locks. The time limit counts from
-    /// `began`.
+    /// `began`, the state may have the time of auxiliary models.
     ///
     /// # Errors
     /// As [`Self::begin`].
@@ -226,12 +226,12 @@ impl Session {
         locked: impl FnOnce() -> Result<Lock>,
         spec: &TrainingSpec,
         (from, config): (Option<WarmStart>, TrainConfig),
-        began: Instant,
+        (began, progress): (Instant, TrainState),
         context: RunContext,
     ) -> Result<Self> {
         let (prepared, lock) = spec.prepare(&config, from.as_ref(), began, context, locked)?;
         ensure_running(context.observer)?;
-        Self::write_new(prepared, from.as_ref(), (model_dir.clone(), lock), began, context)
+        Self::write_new(prepared, from.as_ref(), (model_dir.clone(), lock), (began, progress), context)
     }
 
     /// Writes all files that precede the first step.
@@ -239,7 +239,7 @@ impl Session {
         prepared: Prepared,
         from: Option<&WarmStart>,
         (model_dir, lock): (ModelDir, Lock),
-        began: Instant,
+        (began, progress): (Instant, TrainState),
         RunContext { device, observer, .. }: RunContext,
     ) -> Result<Self> {
         let Prepared { config, checkpoint, data, reasons, save_every, .. } = prepared;
@@ -271,7 +271,7 @@ impl Session {
         Ok(Self {
             optimizer: Optimizer::new(&parameters, config.training.max_gradient_norm, config.training.average)?,
             model: model(&config, parameters, lexicon)?,
-            progress: TrainState::default(),
+            progress,
             examples,
             validation: data.validation,
             save_every: Duration::from_secs_f64(60.0 * save_every),
@@ -474,6 +474,7 @@ fn resumed_data(
     observer: &dyn Observer,
 ) -> Result<TrainingData> {
     let (path, summary) = (model_dir.path().display(), &checkpoint.config.data);
+    summary.check().map_err(|reason| anyhow!("{path}: {reason}; undo that change of config.json to resume"))?;
     if options.guide.is_some() && summary.guide.is_none() {
         return usage(format!("--guide cannot be used with --resume: training in {path} began without it"));
     }
@@ -609,7 +610,7 @@ fn summary(reason: StopReason, settings: &TrainingSettings, progress: &TrainStat
     let cause = match reason {
         StopReason::Epochs => format!("{} completed", counted(settings.max_epochs as usize, "epoch")),
         StopReason::Time if progress.step <= 1 => {
-            "time limit reached before the first step; --resume with more --max-minutes continues".to_owned()
+            "time limit reached after the first step; --resume with more --max-minutes continues".to_owned()
         }
         StopReason::Time => "time limit reached; --resume with more --max-minutes continues".to_owned(),
         StopReason::Patience => {

@@ -14,7 +14,7 @@ use crate::error::{UsageError, usage};
 use crate::reporter::Reporter;
 use crate::text::{
     OnError, Pair, PairFiles, ReadablePairs, SHIPPED_TRAINING, SHIPPED_VALIDATION, TableFormat, check_read_once,
-    is_standard, read_lines,
+    file_name, is_read_once, read_readable_lines,
 };
 
 /// Maximum number of pairs whose attention is recorded.
@@ -77,12 +77,14 @@ impl WeightedFile {
         let weight = |colon: usize| std::str::from_utf8(&bytes[colon + 1..]).ok()?.parse::<f64>().ok();
         match colon.and_then(|colon| Some((colon, weight(colon)?))) {
             None => Ok(PathBuf::from(text).into()),
-            Some((colon, weight)) if weight > 0.0 && weight <= 100.0 => {
+            Some((colon, weight)) if CorpusSource::is_weight(weight) => {
                 // SAFETY: the bytes are an `OsStr`'s, split right before an ASCII character.
                 let path = unsafe { OsStr::from_encoded_bytes_unchecked(&bytes[..colon]) };
                 Ok(Self { path: path.into(), weight })
             }
-            Some((_, weight)) => Err(format!("weight must be above 0 and at most 100, not {weight}")),
+            Some((_, weight)) => {
+                Err(format!("weight must be above 0 and at most {}, not {weight}", CorpusSource::MAX_WEIGHT))
+            }
         }
     }
 }
@@ -149,14 +151,14 @@ impl MonolingualText {
         self.files.is_empty() && self.lines.is_empty()
     }
 
-    /// Reads all lines.
+    /// Reads all lines. Unless `on_error` is [`OnError::Fail`], those that cannot be read are left out with a warning.
     ///
     /// # Errors
     /// A file cannot be read.
-    pub(super) fn read(&self) -> Result<Vec<String>> {
+    pub(super) fn read(&self, on_error: OnError, reporter: &dyn Reporter) -> Result<Vec<String>> {
         let mut lines = self.lines.to_vec();
         for path in &self.files {
-            lines.extend(read_lines(path)?);
+            lines.extend(read_readable_lines(path, on_error, reporter)?);
         }
         Ok(lines)
     }
@@ -203,6 +205,12 @@ impl TrainingPairs {
 }
 
 impl TrainingSources {
+    /// Names pairs in memory as those whose attention is recorded, if there are any.
+    pub(super) fn recording_attention_on(self, pairs: &[Pair]) -> Self {
+        let files = PairFiles::in_memory(pairs).with_layout(self.layout());
+        Self { attention_pairs: (!pairs.is_empty()).then_some(files), ..self }
+    }
+
     /// Returns the sources of a new training: the given files, or the shipped corpus.
     ///
     /// # Errors
@@ -355,10 +363,22 @@ impl TrainingSources {
         }
     }
 
-    /// True if standard input is one of the files of pairs or monolingual sentences.
-    pub(super) fn reads_standard_input(&self) -> bool {
-        let pairs = self.training.iter().map(|part| &part.files).chain(&self.validation).flat_map(PairFiles::paths);
-        pairs.chain(self.monolingual_target.files.iter().map(PathBuf::as_path)).any(is_standard)
+    /// Paths of all files, without synthetic ones.
+    fn paths(&self) -> impl Iterator<Item = &Path> {
+        let files = self.training.iter().map(|files| &files.files).chain(&self.validation).chain(&self.attention_pairs);
+        let others = self.guide.iter().chain(&self.monolingual_target.files).map(PathBuf::as_path);
+        files.flat_map(PairFiles::paths).chain(others)
+    }
+
+    /// Checks that all files can be read again, as `user`, the user of several readings, needs.
+    ///
+    /// # Errors
+    /// A [`UsageError`] names a file that can be read only once, such as a pipe.
+    pub(super) fn check_rereadable(&self, user: &str) -> Result<()> {
+        match self.paths().find(|path| is_read_once(path)) {
+            Some(path) => usage(format!("{user} regular files: {} can be read only once", file_name(path))),
+            None => Ok(()),
+        }
     }
 
     /// Returns the format of the training files.
@@ -377,9 +397,7 @@ impl TrainingSources {
     /// # Errors
     /// A file cannot be read.
     pub fn read_training(&self, reporter: &dyn Reporter) -> Result<TrainingPairs> {
-        let files = self.training.iter().map(|files| &files.files).chain(&self.validation).chain(&self.attention_pairs);
-        let others = self.guide.iter().chain(&self.monolingual_target.files).map(PathBuf::as_path);
-        check_read_once(&files.flat_map(PairFiles::paths).chain(others).collect::<Vec<_>>())?;
+        check_read_once(&self.paths().collect::<Vec<_>>())?;
         let mut read = TrainingPairs::default();
         for TrainingFiles { files, source } in &self.training {
             let ReadablePairs { pairs, numbers, .. } = files.read_readable("--train", self.on_error, reporter)?;

@@ -3,11 +3,12 @@
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use candle_core::Device;
 
-use crate::checkpoint::{ModelDir, write_atomically};
+use crate::checkpoint::{ModelDir, open_own_file, write_atomically};
 use crate::training::Observer;
 use crate::translator::{DecodeOptions, Sentence, Translator};
 
@@ -30,8 +31,8 @@ impl SyntheticTexts {
         model_dir.synthetic_paths(corpus).iter().all(|path| path.exists())
     }
 
-    /// Translates the texts and writes the corpus. Translations of an interrupted run are kept. Returns false if the observer
-    /// stops the work.
+    /// Translates the texts and writes the corpus. Translations of an interrupted run are kept. Texts that are not translated
+    /// before the deadline are left out. Returns false if the observer stops the work.
     ///
     /// # Errors
     /// The model cannot be loaded, or a file cannot be read or written.
@@ -40,6 +41,7 @@ impl SyntheticTexts {
         model_dir: &ModelDir,
         corpus: &str,
         model: &Path,
+        deadline: Option<Instant>,
         device: &Device,
         observer: &dyn Observer,
     ) -> Result<bool> {
@@ -53,15 +55,24 @@ impl SyntheticTexts {
             if observer.should_stop() {
                 return Ok(false);
             }
+            if !finished.lines.is_empty() && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                break;
+            }
             let sentences: Vec<Sentence> = chunk.iter().map(Sentence::from).collect();
             let request = request.from_sentence(first + number * CHUNK);
             let translations = translator.translate_batch(&sentences, &request, &mut |count| stage.advance(count))?;
             finished.append(translations.iter().map(|found| in_one_line(&found[0].text)))?;
         }
         drop(stage);
+        let (total, texts) = (self.texts.len(), &self.texts[..finished.lines.len().min(self.texts.len())]);
+        if texts.len() < total {
+            let (progress, count) = (self.progress, texts.len());
+            observer
+                .note(&format!("{progress}: its share of --max-minutes was enough for {count} of {total} sentences"));
+        }
         let [source, target] = model_dir.synthetic_paths(corpus);
         let (of_texts, of_translations) = if self.are_targets { (target, source) } else { (source, target) };
-        write_lines(&of_texts, &self.texts)?;
+        write_lines(&of_texts, texts)?;
         write_lines(&of_translations, &finished.lines)?;
         finished.remove();
         Ok(true)
@@ -79,8 +90,7 @@ impl FinishedLines {
     /// Opens the file. The end of a killed run, which may not be a whole line, is removed.
     fn open(path: PathBuf) -> Result<Self> {
         let cannot = || format!("{}: cannot write this file", path.display());
-        let mut options = OpenOptions::new();
-        let file = options.create(true).append(true).open(&path).with_context(cannot)?;
+        let file = open_own_file(OpenOptions::new().create(true).append(true), &path).with_context(cannot)?;
         let bytes = std::fs::read(&path).with_context(cannot)?;
         let complete = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         file.set_len(complete as u64).with_context(cannot)?;

@@ -31,7 +31,7 @@ pub use optimizer::Optimizer;
 pub use schedule::Schedule;
 pub use settings::{Metric, TrainingSettings};
 pub use throughput_probe::seconds_per_epoch;
-pub use train_state::TrainState;
+pub use train_state::{TrainState, check_seconds};
 pub use training_loop::{TrainerParts, TrainingLoop};
 pub use validation::{Sample, ValidationReport, ValidationSet};
 pub use validation_score::ValidationScore;

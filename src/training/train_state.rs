@@ -46,6 +46,21 @@ pub struct TrainState {
     pub best_step: u64,
     /// Seconds spent preparing, training and validating, over all runs.
     pub seconds: f64,
+    /// Those spent on auxiliary models before.
+    #[serde(default)]
+    pub auxiliary_seconds: f64,
+}
+
+/// Checks a training time read from a file.
+///
+/// # Errors
+/// It is negative or implausibly long.
+pub fn check_seconds(seconds: f64) -> Result<(), String> {
+    if (0.0..=MAX_SECONDS).contains(&seconds) {
+        Ok(())
+    } else {
+        Err(format!("its training time of {seconds:e} seconds is out of range"))
+    }
 }
 
 impl TrainState {
@@ -61,8 +76,9 @@ impl TrainState {
         if !within || self.evals_since_best > self.validations || u64::from(self.decays) > self.validations {
             return Err("its counts of steps, epochs and validations are inconsistent".to_owned());
         }
-        if !(0.0..=MAX_SECONDS).contains(&self.seconds) {
-            return Err(format!("its training time of {:e} seconds is out of range", self.seconds));
+        check_seconds(self.seconds)?;
+        if !(0.0..=self.seconds).contains(&self.auxiliary_seconds) {
+            return Err(format!("its auxiliary models' {:e} seconds are out of range", self.auxiliary_seconds));
         }
         Ok(())
     }
@@ -82,6 +98,12 @@ impl TrainState {
         } else {
             Err(format!("its position is batch {position} of epoch {epoch}, which has {batches} batches"))
         }
+    }
+
+    /// Returns the share of the time for this model that has passed: of a limit in seconds, without its auxiliary models' time.
+    pub fn share_of_time(&self, limit: f64) -> f64 {
+        let own = limit - self.auxiliary_seconds;
+        if own > 0.0 { (self.seconds - self.auxiliary_seconds) / own } else { 1.0 }
     }
 
     /// Returns the best score of the scheduled validations, against which improvement is measured.
@@ -130,6 +152,16 @@ mod tests {
         let state =
             |validations, validated_step| TrainState { step: 9, validations, validated_step, ..TrainState::default() };
         assert_eq!([state(0, 0), state(2, 0), state(2, 6)].map(|state| state.last_validation()), [0, 9, 6]);
+    }
+
+    /// The learning rate decays over the time that the auxiliary models have left.
+    #[test]
+    fn share_of_time_leaves_out_auxiliary_models() {
+        let share = |seconds, auxiliary_seconds| {
+            TrainState { seconds, auxiliary_seconds, ..TrainState::default() }.share_of_time(60.0)
+        };
+        assert_eq!([share(15.0, 0.0), share(40.0, 40.0), share(45.0, 40.0)], [0.25, 0.0, 0.25]);
+        assert_eq!([share(60.0, 40.0), share(61.0, 60.0)], [1.0, 1.0], "no time is left");
     }
 
     /// A resumed run compares new scores with these: the last bit can decide which model is kept.

@@ -198,7 +198,7 @@ impl<'a> TrainingLoop<'a> {
     }
 
     fn share_of_time(&self) -> f64 {
-        self.settings.max_minutes.map_or(0.0, |minutes| self.progress.seconds / (60.0 * minutes))
+        self.settings.max_minutes.map_or(0.0, |minutes| self.progress.share_of_time(60.0 * minutes))
     }
 
     fn out_of_patience(&self) -> bool {

@@ -108,6 +108,9 @@ impl TrainConfig {
         if self.guided_alignment.is_some_and(|weight| weight > 0.0) && text.has_character_units() {
             return usage("--guided-alignment and --guide need words: units of characters have no word alignments");
         }
+        if self.bpe_dropout.is_some_and(|rate| rate > 0.0) && !text.has_subwords() {
+            return usage("--bpe-dropout needs subwords on a side (--units bpe)");
+        }
         if self.concat_pairs.is_some_and(|share| share > 0.0) && text.has_character_units() {
             return usage("--concat-pairs needs sentences: characters would run together");
         }
@@ -242,8 +245,7 @@ impl ResolvedConfig {
     /// Returns the settings of the training run. The validation pairs determine the default metric.
     pub fn training(&self, validation: &[Pair]) -> TrainingSettings {
         let (given, auto) = (&self.given, &self.auto);
-        let has_bpe = [self.text.source_units, self.text.target_units].contains(&Units::Bpe);
-        let bpe_dropout = given.bpe_dropout.unwrap_or(if has_bpe { auto.bpe_dropout } else { 0.0 });
+        let bpe_dropout = given.bpe_dropout.unwrap_or(if self.text.has_subwords() { auto.bpe_dropout } else { 0.0 });
         let concat_pairs =
             given.concat_pairs.unwrap_or(if self.text.has_character_units() { 0.0 } else { auto.concat_pairs });
         let hallucination =
@@ -313,7 +315,7 @@ impl ResolvedConfig {
             learning_rate: Some(training.learning_rate),
             warmup_steps: Some(training.warmup_steps),
             schedule: Some(training.schedule),
-            decay: Some(training.decay),
+            decay: Some(training.decay).filter(|_| training.schedule == Schedule::Plateau),
             max_gradient_norm: Some(training.max_gradient_norm),
             precision: Some(training.precision.into()),
             max_epochs: Some(training.max_epochs),

@@ -8,9 +8,11 @@ use super::TrainConfig;
 use crate::error::usage;
 use crate::model::{MAX_LAYERS, MAX_SIZE};
 use crate::text::{SPECIALS, Units};
+use crate::training::Schedule;
 
 const MAX_VOCABULARY: usize = 1_000_000;
 const MAX_TEACHERS: usize = 20;
+const MAX_GUIDED_ALIGNMENT: f64 = 1000.0;
 
 impl TrainConfig {
     /// Checks all settings as far as they do not depend on the data.
@@ -59,6 +61,9 @@ impl TrainConfig {
         if let Some(decay) = self.decay.filter(|decay| !(*decay > 0.0 && *decay <= 1.0)) {
             return usage(format!("--decay must be above 0 and at most 1, not {decay}"));
         }
+        if self.decay.is_some() && self.schedule.is_some_and(|schedule| schedule != Schedule::Plateau) {
+            return usage("--decay needs --schedule plateau: other schedules decay by a plan");
+        }
         let score = self.attention.unwrap_or_default();
         if self.keep_attention && score.is_fixed() {
             let score = score.name();
@@ -72,6 +77,12 @@ impl TrainConfig {
                 let score = score.name();
                 return usage(format!(
                     "--guided-alignment and --guide need learned attention: --attention {score} is fixed"
+                ));
+            }
+            // An infinite loss teaches nothing.
+            Some(weight) if weight > MAX_GUIDED_ALIGNMENT => {
+                return usage(format!(
+                    "--guided-alignment must be above 0 and at most {MAX_GUIDED_ALIGNMENT}, not {weight:e}"
                 ));
             }
             weight => above_zero("--guided-alignment", weight)?,
