@@ -184,7 +184,7 @@ fn resume_rejects_implausible_numbers() {
         let mut edited = json(&whole);
         *edited.pointer_mut(place).unwrap() = json(number);
         dir.write(file, edited.to_string());
-        dir.run(&["train", "--resume", "--out", "out", "--max-epochs", "2"]).refused_with(1, parts);
+        dir.run(&["train", "--resume", "--out", "out", "--max-epochs", "2", "--quiet"]).refused_with(1, parts);
         dir.write(file, whole);
     };
     let (weight, plan) = ("/data/sources/0/weight", "out/auxiliary/plan.json");
@@ -230,7 +230,7 @@ fn outputs_do_not_overwrite_auxiliary_files() {
     }
 }
 
-/// The model itself has its part of the time limit, in which its learning rate decays from the start.
+/// Translations that take too long leave the model itself its part of the time limit.
 #[test]
 fn time_limit_leaves_the_model_its_part() {
     let dir = TestDir::with_pairs();
@@ -242,10 +242,8 @@ fn time_limit_leaves_the_model_its_part() {
     assert!(run.stderr.contains("of 50000 sentences"), "{}", run.stderr);
     let lines = |side: &str| dir.text(&format!("out/auxiliary/back-translations.{side}")).lines().count();
     assert!(lines("source") == lines("target") && lines("source") < 50_000);
-    let first = json(dir.text("out/log.jsonl").lines().next().unwrap());
-    assert!(first["event"] == "progress" && first["done"].as_f64().unwrap() < 0.4, "{first}");
     let state = json(&dir.text("out/resume.json"));
-    assert!(state["auxiliary_seconds"].as_f64().unwrap() > 0.7, "{state}");
+    assert!(state["auxiliary_seconds"].as_f64().unwrap() > 0.7 && state["step"].as_u64().unwrap() > 1, "{state}");
 }
 
 /// A default training archives a model in `checkpoints` with its auxiliary models.

@@ -12,8 +12,8 @@ use softalign::kernels::matrix::is_bf16_faster;
 
 /// Options of `train` that do not affect the model, or that other options express.
 const NOT_SHOWN: [&str; 6] = ["resume", "show-config", "config", "preset", "out", "verbose"];
-/// Options shown only where set: they exclude each other or have no default.
-const SHOWN_IF_SET: [&str; 25] = [
+/// Options shown only where set: they exclude each other, need another option or have no default.
+const SHOWN_IF_SET: [&str; 26] = [
     "monolingual-target",
     "teachers",
     "attention-pairs",
@@ -35,6 +35,7 @@ const SHOWN_IF_SET: [&str; 25] = [
     "keep-best",
     "keep-last",
     "batch-tokens",
+    "decay",
     "max-minutes",
     "patience",
     "validate-every",

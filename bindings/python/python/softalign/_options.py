@@ -314,7 +314,7 @@ class TranslateOptions(SearchOptions, LinkOptions, AttentionOptions, total=False
     none for a model of characters]"""
 
     unknown: Literal["translate", "copy"]
-    """Treatment of lines that are more than half unknown to the model, such as text in another language."""
+    """Treatment of lines that are more than half unknown to the model, such as text in another script."""
 
     replace_unknown: bool
     """Replace each `<unk>` in a translation with the source word aligned to it."""
