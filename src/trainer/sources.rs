@@ -370,13 +370,13 @@ impl TrainingSources {
         files.flat_map(PairFiles::paths).chain(others)
     }
 
-    /// Checks that all files can be read again, as `user`, the user of several readings, needs.
+    /// Checks that all files can be read again. `subject` begins the message, as in `--teachers needs`.
     ///
     /// # Errors
     /// A [`UsageError`] names a file that can be read only once, such as a pipe.
-    pub(super) fn check_rereadable(&self, user: &str) -> Result<()> {
+    pub(super) fn check_rereadable(&self, subject: &str) -> Result<()> {
         match self.paths().find(|path| is_read_once(path)) {
-            Some(path) => usage(format!("{user} regular files: {} can be read only once", file_name(path))),
+            Some(path) => usage(format!("{subject} regular files: {} can be read only once", file_name(path))),
             None => Ok(()),
         }
     }
