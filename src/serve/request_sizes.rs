@@ -1,4 +1,4 @@
-//! Sizes of what a request has besides its texts.
+//! Limits on the constraints, placeholders and tag of a request.
 
 use super::error::ApiError;
 use crate::translator::{DecodeOptions, MAX_PHRASE};

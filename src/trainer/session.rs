@@ -217,7 +217,7 @@ impl Session {
     }
 
     /// Begins a training from [`TrainingSpec::warm_start`], in a directory that `locked` locks. The time limit counts from
-    /// `began`, the state may have the time of auxiliary models.
+    /// `began`. The state has the time of auxiliary models, if there are any.
     ///
     /// # Errors
     /// As [`Self::begin`].
