@@ -138,6 +138,29 @@ fn term_never_seen_in_training_stands_at_its_place() {
     }
 }
 
+/// A term without a place changes nothing, and a warning says so.
+#[test]
+fn terms_leave_other_constraints_and_each_other() {
+    let dir = TestDir::new();
+    dir.write("book.tsv", "be\tlivre\n");
+    dir.write("two.tsv", "will\tva\nbe\tsoit\n");
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
+    let translate = |arguments: &[&str]| {
+        let run = dir.run(&[&["translate", "--model", model], arguments, &["Emma will be eight years old."]].concat());
+        (run.worked().trim_end().to_owned(), run.stderr.contains("no translation contains all required phrases"))
+    };
+    let (free, _) = translate(&["--terms", "book.tsv"]);
+    assert_eq!(free, "Emma livre huit ans.");
+    for constraint in [["--prefix", "Emma aura "], ["--require", "aura"], ["--avoid", "livre huit"]] {
+        let (text, is_unmet) = translate(&[&constraint[..], &["--terms", "book.tsv"]].concat());
+        assert!(is_unmet, "{constraint:?}: {text}");
+        assert_eq!(text, "Emma aura huit ans.", "{constraint:?}");
+    }
+    let (text, is_unmet) = translate(&["--terms", "two.tsv"]);
+    let has = |word: &str| text.split(' ').any(|one| one == word);
+    assert!(has("va") != has("soit") && is_unmet, "two terms in the place of one word: {text}");
+}
+
 #[test]
 fn samples_are_reproducible_and_differ_by_seed_and_line() {
     let sample = |arguments: &[&str], input: &str| {

@@ -107,7 +107,7 @@ fn backends_translate_1000_sentences_alike() {
     sources.par_chunks(50).zip(fused.par_chunks(50)).for_each(|(sources, fused)| {
         let padded = PaddedBatch::new(sources.iter().map(|source| source.units.as_slice()));
         let input = |(index, &source_units): (usize, &usize)| SearchInput {
-            index,
+            seed_index: index as u64,
             source_units,
             constraints: &constraints,
             cancellation: None,

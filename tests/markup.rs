@@ -32,6 +32,19 @@ fn text_without_markup_is_translated_as_ever() {
 }
 
 #[test]
+fn samples_do_not_depend_on_other_texts() {
+    let first = "<p>the red fox sleeps</p><p>the old owl runs</p><p>the old owl runs</p>";
+    let sampled = |input: &str| {
+        let options = ["--markup", "html", "--sample", "--temperature", "3", "--seed", "4"];
+        translate(&options, input).worked().lines().next().unwrap().to_owned()
+    };
+    let alone = sampled(&format!("{first}\n"));
+    assert_eq!(sampled(&format!("{first}\n<p>a</p><p>the red fox</p>\n")), alone);
+    let parts: Vec<&str> = alone.split("</p>").collect();
+    assert_ne!(parts[1], parts[2], "sentences of a text draw on their own: {alone}");
+}
+
+#[test]
 fn placeholders_are_known_or_given() {
     let translated = |arguments: &[&str]| translate(arguments, "the XYZ red fox {x} sleeps\n").worked().to_owned();
     assert!(translated(&[]).contains(" {x} ") && !translated(&[]).contains("XYZ"));

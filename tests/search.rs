@@ -95,7 +95,7 @@ fn backends_find_the_same_hypotheses() {
         let padded = PaddedBatch::new(sources.iter().map(|source| source.units.as_slice()));
         let constraints = DecodingConstraints::default();
         let input = |(index, &source_units): (usize, &usize)| SearchInput {
-            index,
+            seed_index: index as u64,
             source_units,
             constraints: &constraints,
             cancellation: None,
@@ -141,7 +141,8 @@ fn shortlists_are_the_same_on_both_backends_and_in_any_batch() {
             assert_close(&found[0], batched);
             let padded = PaddedBatch::new(std::iter::once(source.units.as_slice()));
             let constraints = &source.constraints;
-            let input = [SearchInput { index: 0, source_units: padded.lengths[0], constraints, cancellation: None }];
+            let input =
+                [SearchInput { seed_index: 0, source_units: padded.lengths[0], constraints, cancellation: None }];
             let selected = constraints.is_empty().then_some(&source.units[..]);
             let lexicons: Vec<&UnitLexicon> = models.iter().map(|model| &**model.lexicon().unwrap()).collect();
             let shortlist = Shortlist::new(&lexicons, std::iter::once(selected));
@@ -180,7 +181,7 @@ fn samples_agree_across_backends_and_batches() {
     for (number, (source, batched)) in sources.iter().zip(&batched).enumerate() {
         let padded = PaddedBatch::new([source.units.as_slice()].into_iter());
         let input = [SearchInput {
-            index: number,
+            seed_index: number as u64,
             source_units: padded.lengths[0],
             constraints: &constraints,
             cancellation: None,

@@ -23,7 +23,8 @@ const MAX_MODEL1_PAIRS: usize = 200_000;
 const BLOCK: usize = 256;
 
 /// Trains an aligner on sentence pairs; large corpora are subsampled. Words are compared in the normal form `form`.
-/// `on_progress` receives numbers of processed pairs, which sum to [`EM_ITERATIONS`] times all pairs.
+/// `on_progress` receives numbers of processed pairs, which sum to about [`EM_ITERATIONS`] times all pairs,
+/// less those that are too long.
 pub fn train(pairs: &[Pair], form: NormalForm, on_progress: &(dyn Fn(usize) + Sync)) -> WordAligner {
     estimate(pairs, form, None, on_progress)
 }

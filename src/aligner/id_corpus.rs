@@ -118,7 +118,7 @@ impl IdSentences {
 }
 
 impl Concordance {
-    /// IdSentences that contain a word, once for each occurrence.
+    /// Indices of the sentences that contain a word, once for each occurrence.
     pub fn sentences(&self, word: usize) -> &[u32] {
         let start = word.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.sentences[start..self.ends[word]]

@@ -38,13 +38,16 @@ pub fn rank_by_noise(scores: &[f64]) -> Vec<usize> {
     order
 }
 
-/// Standardizes a feature over the corpus.
+/// Standardizes a feature over the corpus. A feature that is the same for all pairs becomes 0.
 fn z_scores(features: &[NoiseFeatures], feature: fn(&NoiseFeatures) -> f64) -> Vec<f64> {
-    let count = features.len().max(1) as f64;
-    let mean = features.iter().map(feature).sum::<f64>() / count;
-    let variance = features.iter().map(|features| (feature(features) - mean).powi(2)).sum::<f64>() / count;
+    let first = features.first().map_or(0.0, feature);
+    // Equal values differ by exactly 0, but their mean may be rounded.
+    let values: Vec<f64> = features.iter().map(|features| feature(features) - first).collect();
+    let count = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
     let deviation = if variance > 0.0 { variance.sqrt() } else { 1.0 };
-    features.iter().map(|features| (feature(features) - mean) / deviation).collect()
+    values.iter().map(|value| (value - mean) / deviation).collect()
 }
 
 #[cfg(test)]
@@ -57,6 +60,14 @@ mod tests {
         let noisy = NoiseFeatures::new(-6.0, [5, 12], [1, 1]);
         let found = noise_scores(&[usual, noisy, usual, NoiseFeatures::new(-1.2, [4, 5], [4, 4])]);
         assert!(found[1] > 2.0 && found.iter().enumerate().all(|(pair, value)| pair == 1 || *value < 0.5), "{found:?}");
+    }
+
+    #[test]
+    fn equal_pairs_have_scores_of_zero() {
+        for count in 1..50 {
+            let features = vec![NoiseFeatures::new(-0.7, [4, 5], [3, 4]); count];
+            assert_eq!(noise_scores(&features), vec![0.0; count]);
+        }
     }
 
     #[test]

@@ -89,8 +89,9 @@ pub(in crate::attention) fn select_position(weights: &[f32], selection: Selectio
                 sum += weight;
                 sum > draws[row]
             };
-            // Rounding can leave the sum below 1.
-            weights.iter().position(reached).unwrap_or(weights.len().saturating_sub(1))
+            // Rounding can leave the sum below 1; padding has no weight.
+            let last = || weights.iter().rposition(|&weight| weight > 0.0);
+            weights.iter().position(reached).or_else(last).unwrap_or_default()
         }
     }
 }

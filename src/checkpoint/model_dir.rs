@@ -249,6 +249,11 @@ impl ModelDir {
         Ok(Some(aligner))
     }
 
+    /// File of the statistical aligner.
+    pub fn aligner_path(&self) -> PathBuf {
+        self.path.join(ALIGNER)
+    }
+
     /// Writes a statistical aligner without a model.
     ///
     /// # Errors
@@ -277,7 +282,7 @@ impl ModelDir {
 
     fn read_aligner(&self) -> Result<(WordAligner, HashMap<String, String>)> {
         let read = aligner::deserialize(&self.read_bytes(ALIGNER)?);
-        read.with_context(|| format!("{}: damaged, or not a softalign aligner", self.path.join(ALIGNER).display()))
+        read.with_context(|| format!("{}: damaged, or not a softalign aligner", self.aligner_path().display()))
     }
 
     /// Writes the unit lexicon.

@@ -46,7 +46,7 @@ pub struct ScoreArgs {
     pub rerank: Option<PathBuf>,
 
     /// File of the source sentences of --rerank, one per line; - is standard input.
-    #[arg(long, value_name = "FILE", requires = "rerank")]
+    #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
 
     /// Strength A of length normalization in --rerank: scores are log p / length^A. 0 favors short translations, 1 ranks by

@@ -17,7 +17,7 @@ use crate::alignment::{Gold, LexiconBuilder, LinkFormat, NoiseFeatures};
 use crate::checkpoint::ModelDir;
 use crate::cli::AlignArgs;
 use crate::error::UsageError;
-use crate::evaluation::{pair_sizes, read_gold};
+use crate::evaluation::{UNKNOWN_SIZE, pair_sizes, read_gold};
 use crate::render::{AlignmentFormat, Item, ListFormat, RenderOptions, Renderer, write_lexicon, write_noisy_pairs};
 use crate::text::{LineNumbers, OnError, Pair, PairFiles, PairStream, WordSplitting, without_features, word_spans};
 use crate::translator::{
@@ -42,7 +42,10 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let links = link_options(args);
     let translator = load_translator(args, &links, device)?;
     let linker = build_linker(args, &links, translator.as_ref(), &all, console)?;
-    let read = |path: &PathBuf| read_gold(path, &pair_sizes(&all, linker.words), args.gold_base);
+    // Unreadable pairs are empty.
+    let known = |size: [usize; 2]| if size == [0, 0] { UNKNOWN_SIZE } else { size };
+    let sizes = || Vec::from_iter(pair_sizes(&all, linker.words).into_iter().map(known));
+    let read = |path: &PathBuf| read_gold(path, &sizes(), args.gold_base);
     let gold = args.gold.as_ref().map(read).transpose()?;
     let mut writer = AlignmentWriter {
         args,
@@ -249,7 +252,9 @@ fn chosen(only: &[usize], count: usize) -> Result<Vec<usize>> {
 fn check_paths(args: &AlignArgs, files: &PairFiles) -> Result<()> {
     let read = files.paths().into_iter().chain(args.gold.as_deref());
     let lexicon = args.lexicon.as_deref().map(|path| ("--lexicon", path));
-    ensure_distinct_paths(read, [("--output", &*args.output)].into_iter().chain(lexicon))
+    let aligner = args.save_aligner.as_deref().map(|path| ModelDir::new(path).aligner_path());
+    let aligner = aligner.as_deref().map(|path| ("--save-aligner", path));
+    ensure_distinct_paths(read, [("--output", &*args.output)].into_iter().chain(lexicon).chain(aligner))
 }
 
 /// Writes alignments as they arrive, and lists of all pairs at the end.

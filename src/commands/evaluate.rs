@@ -218,7 +218,7 @@ impl ReportInputs {
             && !named.into_iter().any(|path| is_standard(path))
         {
             console.note("reading sentence pairs from standard input");
-            pairs = Some(standard_input(&args.pairs, model));
+            pairs = Some(standard_input(&args.pairs, model)?);
         }
         let inputs = Self {
             gold: match (&args.gold, &pairs) {

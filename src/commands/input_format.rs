@@ -62,7 +62,7 @@ impl SentenceLines {
     /// Parses a line.
     ///
     /// # Errors
-    /// The line lacks features. Those of a line without any may be empty after a tab, or in front of the sentence.
+    /// The line lacks the sentence or features. Those of a line without any may be empty after a tab, or in front of the sentence.
     pub fn read(&self, line: String) -> Result<Sentence> {
         if !self.has_cells() {
             return Ok(self.after(String::new(), &line, None));
@@ -76,9 +76,13 @@ impl SentenceLines {
             }
             _ => "",
         };
-        let mut others = (0..cells.len()).filter(|&cell| cell != column && Some(cell) != self.features);
+        let mut others = (column + 1..cells.len()).filter(|&cell| Some(cell) != self.features);
         let target_prefix = others.next().filter(|_| self.prefixes).map(|cell| cells[cell].to_owned());
-        let text = cells.get(column).copied().unwrap_or_default();
+        let text = match cells.get(column) {
+            Some(text) => text,
+            None if line.trim().is_empty() => "",
+            None => bail!("no column {} here, only {}", column + 1, cells.len()),
+        };
         Ok(self.after(features_before(features), text, target_prefix))
     }
 

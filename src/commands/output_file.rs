@@ -108,7 +108,7 @@ impl Sink {
             return Ok(Self::Direct(Box::new(OpenOptions::new().append(true).open(path)?)));
         }
         // A symbolic link stays one; its target is written.
-        let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let path = &std::fs::canonicalize(path).unwrap_or_else(|_| linked_path(path));
         let former = std::fs::metadata(path).ok();
         if former.as_ref().is_some_and(|former| !former.is_file()) {
             // Devices and pipes cannot be replaced by renaming.
@@ -128,6 +128,17 @@ impl Sink {
             Self::File(pending) => pending.finish(),
         }
     }
+}
+
+/// Returns where symbolic links lead to that end at a missing file.
+fn linked_path(path: &Path) -> PathBuf {
+    const MAX_LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(target) = std::fs::read_link(&path) else { break };
+        path = path.parent().map_or_else(|| target.clone(), |parent| parent.join(&target));
+    }
+    path
 }
 
 impl Write for Sink {

@@ -11,6 +11,10 @@ use crate::cli::PairArgs;
 use crate::error::usage;
 use crate::text::{Column, FIRST_FEATURES_COLUMN, Pair, PairFiles, TableFormat, is_standard};
 
+/// Message for options that describe files.
+pub const COLUMNS_OF_ARGUMENTS: &str =
+    "--csv, --header and --columns describe files, not sentences among the arguments";
+
 /// Largest chunk. It bounds memory, and sorting by length needs some sentences.
 const MAX_CHUNK: usize = 2000;
 
@@ -65,13 +69,16 @@ pub fn pairs_or_standard_input(args: &PairArgs, model: Option<&Path>) -> Result<
             "no sentence pairs: name a file of pairs, give a sentence and its translation, each in quotes, or pipe pairs to \
              standard input",
         ),
-        None => Ok(standard_input(args, model)),
+        None => standard_input(args, model),
     }
 }
 
 /// Returns the pairs of standard input, which must not be empty.
-pub fn standard_input(args: &PairArgs, model: Option<&Path>) -> PairFiles {
-    pair_files(NamedPairs::Table(PathBuf::from("-")), args, model).required()
+///
+/// # Errors
+/// As [`given_pairs`].
+pub fn standard_input(args: &PairArgs, model: Option<&Path>) -> Result<PairFiles> {
+    Ok(pair_files(NamedPairs::Table(PathBuf::from("-")), args, model)?.required())
 }
 
 /// Returns the pairs that the arguments name, if any.
@@ -92,7 +99,7 @@ pub fn given_pairs(args: &PairArgs, model: Option<&Path>) -> Result<Option<PairF
             ));
         }
     };
-    Ok(Some(pair_files(named, args, model)))
+    pair_files(named, args, model).map(Some)
 }
 
 /// Interprets a single argument: a file, or a pair as in a line of a file.
@@ -140,8 +147,11 @@ fn looks_like_path(text: &str) -> bool {
 }
 
 /// Returns the files in the format that the options give. Features of a model trained with them default to the column used
-/// in training, or to the second column of a file of sources alone.
-fn pair_files(named: NamedPairs, args: &PairArgs, model: Option<&Path>) -> PairFiles {
+/// in training, or to the second column of a file of sources alone. In a sentence among the arguments, they follow a tab.
+///
+/// # Errors
+/// A sentence among the arguments lacks features, or options describe columns that it does not have.
+fn pair_files(named: NamedPairs, args: &PairArgs, model: Option<&Path>) -> Result<PairFiles> {
     let given = args.layout.layout();
     let recorded = || Some(ModelDir::new(model?).config()?.data.layout).filter(|layout| layout.features.is_some());
     let recorded = if given.features.is_none() { recorded() } else { None };
@@ -162,7 +172,11 @@ fn pair_files(named: NamedPairs, args: &PairArgs, model: Option<&Path>) -> PairF
     let files = match named {
         NamedPairs::Table(path) => PairFiles::tsv(&path, &layout),
         NamedPairs::Parallel(source, target) => PairFiles::parallel(&source, &target, &layout),
-        NamedPairs::Text(pair) => PairFiles::in_memory(&[pair]),
+        NamedPairs::Text(_) if args.layout.describes_columns() => return usage(COLUMNS_OF_ARGUMENTS),
+        NamedPairs::Text(pair) => {
+            let pair = Pair { source: layout.source(pair.source)?, ..pair };
+            PairFiles::in_memory(&[pair]).with_layout(&layout)
+        }
     };
-    files.tagged(args.tag_source.clone())
+    Ok(files.tagged(args.tag_source.clone()))
 }

@@ -25,6 +25,7 @@ pub fn run(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     check_length_penalty(args.length_penalty)?;
     match (&args.rerank, &args.input) {
         (Some(list), Some(input)) => rerank(args, list, input, device, console),
+        (None, Some(_)) => usage("--input needs --rerank"),
         _ => score(args, device, console),
     }
 }

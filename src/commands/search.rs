@@ -48,6 +48,12 @@ pub fn constrained(
 fn read_terms(path: &Path, layout: &TableFormat) -> Result<Vec<Pair>> {
     let (pairs, numbers) = read_numbered(path, layout)?;
     for (place, pair) in pairs.iter().enumerate() {
+        ensure!(
+            pair.target.trim().is_empty() == pair.source.trim().is_empty(),
+            "{}:{}: a term needs a translation",
+            file_name(path),
+            numbers.of(place)
+        );
         for (what, text) in [("term", &pair.source), ("translation", &pair.target)] {
             let length = text.chars().count();
             ensure!(

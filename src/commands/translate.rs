@@ -10,7 +10,7 @@ use candle_core::Device;
 
 use super::console::Console;
 use super::output_file::{Output, ensure_distinct_paths};
-use super::pair_files::for_each_chunk;
+use super::pair_files::{COLUMNS_OF_ARGUMENTS, for_each_chunk};
 use super::render_options::{check_figures, translation_format};
 use super::repl::Repl;
 use super::table_rows::OutputTable;
@@ -18,7 +18,7 @@ use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
 use super::unreadable::Unreadable;
 use crate::cli::{TranslateArgs, TranslationFormat};
-use crate::error::UsageError;
+use crate::error::{UsageError, usage};
 use crate::render::AlignmentFormat;
 use crate::text::{LineError, LineStream, TableRows, WordSplitting, count_lines, file_name, word_spans};
 use crate::translator::{LineWarnings, LinkOptions, Markup, Sentence, Translator};
@@ -32,10 +32,10 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     let mut output = Output::open(&args.output)?;
     let (mut sentences, table) = Sentences::open(args)?;
     let table = table.with_rows(format.is_none() && args.n_best == 1);
+    let setup = TranslationSetup::new(args, device, console)?;
     if let Some(header) = table.header() {
         output.with(|out| writeln!(out, "{header}"))?;
     }
-    let setup = TranslationSetup::new(args, device, console)?;
     let mut results = TranslationWriter::new(args, format, &setup.translator, output, console)?;
     if interactive {
         let results = results.shaded_by(&setup.translator);
@@ -231,7 +231,7 @@ fn check(args: &TranslateArgs, format: Option<AlignmentFormat>) -> Result<()> {
     check_figures(args.figures.style(), format)?;
     let has_table = args.text.is_empty() || args.dictionary.is_some() || args.constraints.terms.is_some();
     if args.layout.describes_columns() && !has_table {
-        bail!(UsageError("--csv, --header and --columns describe files, not sentences among the arguments".to_owned()));
+        return usage(COLUMNS_OF_ARGUMENTS);
     }
     if !args.links.links_from.uses_attention() {
         bail!(UsageError("--links-from must be auto or attention in translate".to_owned()));

@@ -24,6 +24,8 @@ pub struct Source {
     pub constraints: DecodingConstraints,
     /// Cancels the search of this source.
     pub cancellation: Cancellation,
+    /// Index in the seed of sampling, by default that among the sources.
+    pub seed_index: Option<u64>,
 }
 
 impl From<Vec<u32>> for Source {
@@ -33,8 +35,8 @@ impl From<Vec<u32>> for Source {
 }
 
 /// Decodes sources with a model or an ensemble over the same vocabularies. Returns the hypotheses of each source, best
-/// first, or samples in the order drawn. An empty source has one empty hypothesis, a cancelled one has a degenerate one. `on_progress` receives the number of
-/// sentences of each finished batch.
+/// first, or samples in the order drawn. An empty source has one empty hypothesis, a cancelled one has a degenerate one.
+/// `on_progress` receives the number of sentences of each finished batch.
 ///
 /// # Errors
 /// A model fails.
@@ -56,7 +58,7 @@ pub fn search_all(
     };
     let translate = |batch: &Vec<usize>, padded: &PaddedBatch, scorer: &mut dyn Scorer| {
         let input = |(&index, &source_units): (&usize, &usize)| SearchInput {
-            index,
+            seed_index: sources[index].seed_index.unwrap_or(index as u64),
             source_units,
             constraints: &sources[index].constraints,
             cancellation: Some(&sources[index].cancellation),

@@ -22,8 +22,8 @@ use crate::text::{BEGIN, END};
 #[derive(Clone, Copy)]
 pub struct SearchInput<'a> {
     /// Index of the sentence, part of the seed of sampling.
-    pub index: usize,
-    /// Number of source units, which bounds the length of the translation.
+    pub seed_index: u64,
+    /// Number of source units with `</s>`, which bounds the length of the translation.
     pub source_units: usize,
     /// Constraints on the translation.
     pub constraints: &'a DecodingConstraints,

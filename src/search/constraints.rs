@@ -232,6 +232,22 @@ impl DecodingConstraints {
         }
     }
 
+    /// Returns for each unit of a hypothesis whether it belongs to the prefix or to a required phrase that the hypothesis contains.
+    /// `unmet` are the phrases that it lacks, by index.
+    pub fn constrained_units(&self, units: &[u32], unmet: &[usize]) -> Vec<bool> {
+        let text = units.iter().map(|&unit| self.surface_forms.text(unit)).collect::<String>();
+        let met = self.tracked_phrases().iter().enumerate().filter(|(phrase, _)| !unmet.contains(phrase));
+        let spans: Vec<Range<usize>> =
+            met.flat_map(|(_, phrase)| self.surface_forms.spans_of_phrase(&text, &phrase.text)).collect();
+        let mut end = 0;
+        let is_constrained = |(index, &unit): (usize, &u32)| {
+            let start = end;
+            end += self.surface_forms.text(unit).len();
+            index < self.prefix.len() || spans.iter().any(|span| span.start < end && start < span.end)
+        };
+        units.iter().enumerate().map(is_constrained).collect()
+    }
+
     fn tracked_phrases(&self) -> &[RequiredPhrase] {
         &self.required[..self.required.len().min(MAX_REQUIRED_PHRASES)]
     }
@@ -503,6 +519,24 @@ mod tests {
             DecodingConstraints { required: anywhere(&[&long, &long, &[6], &[7]]), ..DecodingConstraints::default() }
                 .within_units();
         assert_eq!((constraints.required_units(), constraints.ignored_phrases()), (MAX_REQUIRED_UNITS, 2));
+    }
+
+    #[test]
+    fn units_of_the_prefix_and_of_met_phrases_are_constrained() {
+        let texts = ["", "", "", "", " a", " wh", "ite", " c", "at", "."];
+        let surface_forms = Arc::new(SurfaceForms::new(texts.map(str::to_owned).to_vec(), PhraseBoundaries::Words));
+        let phrase = |text: &str| RequiredPhrase { text: text.to_owned(), units: vec![9], term: Vec::new() };
+        let required = vec![phrase("white"), phrase("cat")];
+        let constraints =
+            DecodingConstraints { prefix: vec![4], required, surface_forms, ..DecodingConstraints::default() };
+        // a white cat. whites
+        let constrained = |unmet: &[usize]| -> Vec<usize> {
+            let units = constraints.constrained_units(&[4, 5, 6, 7, 8, 9, 5, 6, 8], unmet);
+            (0..units.len()).filter(|&unit| units[unit]).collect()
+        };
+        assert_eq!(constrained(&[]), [0, 1, 2, 3, 4]);
+        assert_eq!(constrained(&[0]), [0, 3, 4]);
+        assert_eq!(constrained(&[0, 1]), [0]);
     }
 
     #[test]

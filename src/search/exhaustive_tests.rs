@@ -91,7 +91,7 @@ fn found_and_expected(
 ) -> (Vec<Hypothesis>, Vec<(f64, Vec<u32>)>) {
     let mut table = table(seed);
     let settings = BeamSearch { beam, scoring: SCORING, limits: limits(no_repeat), best: usize::MAX };
-    let input = [SearchInput { index: 0, source_units: 1, constraints, cancellation: None }];
+    let input = [SearchInput { seed_index: 0, source_units: 1, constraints, cancellation: None }];
     let found = search(&mut table, &input, &settings).unwrap().remove(0);
     let score = |units: &[u32]| table.log_probability(0, units) / (units.len() as f64 + 1.0).powf(0.7);
     let all = every_sequence(MAX_UNITS + constraints.max_extra_units());
@@ -159,7 +159,7 @@ fn sample_frequencies_match_probabilities() {
     const SAMPLES: usize = 20_000;
     let constraints = constraints(&[], &[], &["c"]);
     let mut table = table(4);
-    let input = SearchInput { index: 0, source_units: 1, constraints: &constraints, cancellation: None };
+    let input = SearchInput { seed_index: 0, source_units: 1, constraints: &constraints, cancellation: None };
     let drawn = sample(&mut table, &[input], &sampling(SAMPLES, 0)).unwrap().remove(0);
     assert!(drawn.len() == SAMPLES && drawn.iter().all(|one| !one.units.contains(&6)));
     for units in every_sequence(2).iter().filter(|units| !units.contains(&6)) {
@@ -182,7 +182,7 @@ fn sample_frequencies_match_probabilities() {
 #[test]
 fn samples_depend_only_on_seed_and_index() {
     let constraints = DecodingConstraints::default();
-    let input = |index| SearchInput { index, source_units: 1, constraints: &constraints, cancellation: None };
+    let input = |seed_index| SearchInput { seed_index, source_units: 1, constraints: &constraints, cancellation: None };
     let units = |found: Vec<Hypothesis>| found.into_iter().map(|one| one.units).collect::<Vec<_>>();
     let mut all = sample(&mut TableScorer::new(3, 1), &[input(0), input(1), input(2)], &sampling(4, 5)).unwrap();
     let mut table = TableScorer::new(3, 1);

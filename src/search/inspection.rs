@@ -66,7 +66,8 @@ pub fn inspect(
     }
     let padded = PaddedBatch::new(std::iter::once(&source.units[..]));
     let Source { constraints, cancellation, .. } = source;
-    let input = SearchInput { index: 0, source_units: padded.length, constraints, cancellation: Some(cancellation) };
+    let input =
+        SearchInput { seed_index: 0, source_units: padded.length, constraints, cancellation: Some(cancellation) };
     let intervention = intervention.map(|intervention| {
         let mut first = 0;
         let of_model = |model: &&RnnSearch| {

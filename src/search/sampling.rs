@@ -30,8 +30,8 @@ pub fn sample(
     let mut samples: Vec<SampledHypothesis> = Vec::new();
     for (row, &source) in sources.iter().enumerate() {
         for index in 0..settings.samples {
-            let sentence = settings.first + source.index;
-            let rng = SeededRng::new(settings.seed, &format!("draw {index}"), sentence as u64);
+            let sentence = settings.first as u64 + source.seed_index;
+            let rng = SeededRng::new(settings.seed, &format!("draw {index}"), sentence);
             let hypothesis = Hypothesis { finished: false, ..Hypothesis::empty() };
             let state = ConstraintState::default();
             samples.push(SampledHypothesis { source, rng, state, row: Some(row), hypothesis });

@@ -59,7 +59,12 @@ impl Scorer for TableScorer {
 pub fn unconstrained(sentences: usize) -> Vec<SearchInput<'static>> {
     static NONE: LazyLock<DecodingConstraints> = LazyLock::new(DecodingConstraints::default);
     (0..sentences)
-        .map(|index| SearchInput { index, source_units: index, constraints: &NONE, cancellation: None })
+        .map(|index| SearchInput {
+            seed_index: index as u64,
+            source_units: index,
+            constraints: &NONE,
+            cancellation: None,
+        })
         .collect()
 }
 

@@ -1,70 +1,4 @@
-//! Languages of models: codes in their names and tags, and the languages' names.
-
-/// English names of languages by their codes in ISO 639.
-const NAMES: [(&str, &str); 62] = [
-    ("af", "Afrikaans"),
-    ("ar", "Arabic"),
-    ("az", "Azerbaijani"),
-    ("be", "Belarusian"),
-    ("bg", "Bulgarian"),
-    ("bn", "Bengali"),
-    ("br", "Breton"),
-    ("ca", "Catalan"),
-    ("cs", "Czech"),
-    ("cy", "Welsh"),
-    ("da", "Danish"),
-    ("de", "German"),
-    ("el", "Greek"),
-    ("en", "English"),
-    ("eo", "Esperanto"),
-    ("es", "Spanish"),
-    ("et", "Estonian"),
-    ("eu", "Basque"),
-    ("fa", "Persian"),
-    ("fi", "Finnish"),
-    ("fr", "French"),
-    ("ga", "Irish"),
-    ("gl", "Galician"),
-    ("gu", "Gujarati"),
-    ("he", "Hebrew"),
-    ("hi", "Hindi"),
-    ("hr", "Croatian"),
-    ("hu", "Hungarian"),
-    ("hy", "Armenian"),
-    ("id", "Indonesian"),
-    ("is", "Icelandic"),
-    ("it", "Italian"),
-    ("ja", "Japanese"),
-    ("ka", "Georgian"),
-    ("kk", "Kazakh"),
-    ("ko", "Korean"),
-    ("la", "Latin"),
-    ("lt", "Lithuanian"),
-    ("lv", "Latvian"),
-    ("mk", "Macedonian"),
-    ("mn", "Mongolian"),
-    ("mr", "Marathi"),
-    ("ms", "Malay"),
-    ("nb", "Norwegian Bokmål"),
-    ("ne", "Nepali"),
-    ("nl", "Dutch"),
-    ("pl", "Polish"),
-    ("pt", "Portuguese"),
-    ("ro", "Romanian"),
-    ("ru", "Russian"),
-    ("sk", "Slovak"),
-    ("sl", "Slovenian"),
-    ("sq", "Albanian"),
-    ("sr", "Serbian"),
-    ("sv", "Swedish"),
-    ("sw", "Swahili"),
-    ("ta", "Tamil"),
-    ("th", "Thai"),
-    ("tr", "Turkish"),
-    ("uk", "Ukrainian"),
-    ("vi", "Vietnamese"),
-    ("zh", "Chinese"),
-];
+//! Languages of models: codes in their names and tags.
 
 /// Direction of translation that a model has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,12 +9,6 @@ pub struct LanguagePair {
     pub target: String,
     /// Tag before each sentence that asks a model of several languages for this one.
     pub tag: Option<String>,
-}
-
-/// Returns the English name of a language, or its code.
-pub fn language_name(code: &str) -> &str {
-    let base = code.split('-').next().unwrap_or_default();
-    NAMES.iter().find(|(other, _)| *other == base).map_or(code, |(_, name)| name)
 }
 
 /// Returns the language pairs of a model: those of its name, such as `en-fr`, `pt-BR-de` or `en-fr:formal`, or of the source
@@ -148,11 +76,5 @@ mod tests {
         assert_eq!(pairs("en", &["<2fr>", ">>de<<", "<noisy>"]), ["en>fr <2fr>", "en>de >>de<<"]);
         assert_eq!(pairs("en-fr", &["<domain>"]), ["en>fr"]);
         assert!(pairs("many", &["<2fr>"]).is_empty());
-    }
-
-    #[test]
-    fn names_of_languages_are_sorted_by_code() {
-        assert!(NAMES.is_sorted());
-        assert_eq!([language_name("fr"), language_name("zh-Hant"), language_name("xx")], ["French", "Chinese", "xx"]);
     }
 }

@@ -12,10 +12,10 @@ use super::batching::TranslationOptions;
 use super::body::{JsonOrForm, Texts};
 use super::detection::{Detection, detect};
 use super::error::ApiError;
-use super::languages::{LanguagePair, language_name};
+use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
 use super::state::{ServedModel, Server, count_lines};
-use crate::text::Pair;
+use crate::text::{Pair, language_name};
 use crate::translator::{DecodeOptions, Markup, Sentence};
 
 /// Source language that is to be detected.

@@ -28,7 +28,7 @@ pub const SHIPPED_GOLD: &str = "data/test.gold";
 pub const FIRST_FEATURES_COLUMN: usize = 2;
 /// Message for other columns of features.
 pub const FEATURES_COLUMN_ERROR: &str =
-    "--features must be a column number of at least 2: the first column is the sentence to translate";
+    "--features must be a column number of at least 2 here; names of columns work only in files of pairs";
 
 /// Files of sentence pairs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Tables with a column of sentences, whose rows come back with translations.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result, anyhow};
 
@@ -18,6 +19,8 @@ pub struct SentenceTable {
     csv: Option<char>,
     /// First row, if it names the columns.
     header: Option<String>,
+    /// Number of cells of the first row, once it is known.
+    width: OnceLock<usize>,
 }
 
 /// Rows of a table as lines.
@@ -45,15 +48,17 @@ impl SentenceTable {
             };
             let is_named = |first: &Record| first.cells.get(column).is_some_and(|cell| is_column_name(cell));
             let has_header = has_header || has_name_above_numbers(&records) || records.first().is_some_and(is_named);
+            let width = OnceLock::from(records.first().map_or(0, |first| first.cells.len()));
             let mut rows: Vec<String> = records.iter().map(|record| csv_line(&record.cells, separator)).collect();
             let header = rows.drain(..usize::from(has_header).min(rows.len())).next();
-            return Ok((Self { column, csv: Some(separator), header }, TableRows::Csv(rows)));
+            return Ok((Self { column, csv: Some(separator), header, width }, TableRows::Csv(rows)));
         }
         let mut lines = LineStream::open(path)?;
         let header = if has_header { lines.next_chunk(1).pop().transpose()? } else { None };
         let first = header.as_ref().and_then(|line| plain_records(std::slice::from_ref(line), 0).next());
         let column = column.map_or(Ok(0), |column| index_of(column, first.as_ref())).map_err(with_name)?;
-        Ok((Self { column, csv: None, header }, TableRows::Lines(lines)))
+        let width = first.map(|first| OnceLock::from(first.cells.len())).unwrap_or_default();
+        Ok((Self { column, csv: None, header, width }, TableRows::Lines(lines)))
     }
 
     /// Index of the column of sentences.
@@ -66,8 +71,9 @@ impl SentenceTable {
         self.header.as_ref().map(|header| self.with_cell(header, name))
     }
 
-    /// Returns the cells of a row, separated by tabs.
+    /// Returns the cells of a row, separated by tabs. Rows are read in their order.
     pub fn cells(&self, row: &str) -> String {
+        self.width.get_or_init(|| self.width_of(row));
         match self.csv {
             None => row.to_owned(),
             Some(separator) => {
@@ -77,12 +83,20 @@ impl SentenceTable {
         }
     }
 
-    /// Returns a row with a further cell.
+    /// Returns a row with a further cell, after the last column of the first row.
     pub fn with_cell(&self, row: &str, cell: &str) -> String {
+        let missing = self.width.get().map_or(0, |width| width.saturating_sub(self.width_of(row)));
         match self.csv {
-            None => format!("{row}\t{}", cell.replace('\t', " ")),
-            Some(separator) => format!("{row}{separator}{}", csv_line(&[cell.to_owned()], separator)),
+            None => format!("{row}{}\t{}", "\t".repeat(missing), cell.replace('\t', " ")),
+            Some(separator) => {
+                let missing = separator.to_string().repeat(missing);
+                format!("{row}{missing}{separator}{}", csv_line(&[cell.to_owned()], separator))
+            }
         }
+    }
+
+    fn width_of(&self, row: &str) -> usize {
+        self.csv.map_or_else(|| row.split('\t').count(), |separator| parse_csv_line(row, separator).len())
     }
 }
 
@@ -116,6 +130,16 @@ mod tests {
         assert_eq!(sentences.header("translation").unwrap(), "id;English;translation");
         assert_eq!(sentences.cells(&rows[0]), "1\ta; \"b\"");
         assert_eq!(sentences.with_cell(&rows[0], "x;y"), "1;\"a; \"\"b\"\"\";\"x;y\"");
+    }
+
+    #[test]
+    fn cell_is_in_a_column_of_its_own() {
+        let (table_of_csv, _) = table("a.csv", "a,b\nc\n\"d,e\",f\n", Some(Column::Number(1)));
+        assert_eq!(table_of_csv.with_cell("c", "x"), "c,,x");
+        assert_eq!(table_of_csv.with_cell("\"d,e\",f", "x"), "\"d,e\",f,x");
+        let (table, rows) = table("a.tsv", "a\tb\nc\n", Some(Column::Number(1)));
+        rows.iter().for_each(|row| assert_eq!(table.cells(row), *row));
+        assert_eq!([0, 1].map(|row| table.with_cell(&rows[row], "x")), ["a\tb\tx", "c\t\tx"]);
     }
 
     #[test]

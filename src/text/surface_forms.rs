@@ -1,5 +1,7 @@
 //! Surface forms of units, to find phrases in a hypothesis while it grows.
 
+use std::ops::Range;
+
 use super::composition::may_compose;
 use super::word_spans::{is_of_word, is_unspaced};
 
@@ -60,6 +62,11 @@ impl SurfaceForms {
     pub fn contains_complete_phrase(&self, text: &str, from: usize, phrase: &str) -> bool {
         let may_continue = self.boundaries.may_be_continued(phrase);
         self.ends_of_phrase(text, from, phrase).any(|end| end < text.len() || !may_continue)
+    }
+
+    /// Byte ranges of a phrase in a text, where it is not part of longer words.
+    pub fn spans_of_phrase(&self, text: &str, phrase: &str) -> impl Iterator<Item = Range<usize>> {
+        self.ends_of_phrase(text, 0, phrase).map(move |end| end - phrase.len()..end)
     }
 
     fn ends_of_phrase(&self, text: &str, from: usize, phrase: &str) -> impl Iterator<Item = usize> {
@@ -155,6 +162,7 @@ mod tests {
             assert!(!forms.contains_phrase(text, from, "Hund"), "{text}");
         }
         assert!(forms.contains_phrase("a a a", 3, "a a"), "phrases overlap");
+        assert_eq!(Vec::from_iter(forms.spans_of_phrase("ba a a", "a")), [3..4, 5..6]);
         let continues: Vec<u32> = (0..14).filter(|&unit| forms.continues_word(unit)).collect();
         assert_eq!(continues, [4, 5, 7, 10, 11, 13]);
         assert_eq!(forms.text(99), "");

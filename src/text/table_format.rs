@@ -358,7 +358,13 @@ mod tests {
     #[test]
     fn recognizes_headers_and_csv_quotes() {
         let pair = |source: &str, target: &str| Pair { source: source.to_owned(), target: target.to_owned() };
-        for (source, target) in [("Source", "target"), ("English sentence", "French_translation"), ("en", "de")] {
+        for (source, target) in [
+            ("Source", "target"),
+            ("English sentence", "French_translation"),
+            ("en", "de"),
+            ("Welsh", "Scottish Gaelic"),
+            ("Cymraeg", "English"),
+        ] {
             assert!(is_header(&pair(source, target)), "{source}");
         }
         for (source, target) in [("text", "texte"), ("a word", "ein Wort"), ("", ""), ("1", "2")] {

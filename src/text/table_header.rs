@@ -1,14 +1,16 @@
 //! Headers of tables, and the choice between more than two columns.
 
 use super::Pair;
+use super::language_names::is_language_name;
 use super::table_records::Record;
 
-/// Names of columns of sentence pairs, in lower case.
+/// Names of columns of sentence pairs in lower case, some codes of languages and names in the languages themselves.
 const COLUMN_NAMES: &str = " source target src tgt trg input output original translation translations sentence sentences text \
     texts word words phrase phrases form lemma lexeme headword meaning pronunciation phonemes phones ipa transcription \
-    transliteration gloss lang language side column english french german spanish italian portuguese dutch russian arabic \
-    hebrew hindi chinese japanese korean turkish polish czech swedish finnish greek latin persian swahili français deutsch \
-    español italiano en fr de es it pt nl ru ar he hi zh ja ko tr pl cs sv fi el fa sw ";
+    transliteration gloss lang language side column en fr de es it pt nl ru ar he hi zh ja ko tr pl cs sv fi el fa sw cy \
+    français deutsch español italiano português nederlands català galego euskara cymraeg gaeilge brezhoneg dansk norsk \
+    svenska suomi íslenska polski čeština slovenčina slovenščina hrvatski magyar română русский українська български \
+    ελληνικά türkçe esperanto العربية עברית فارسی 中文 日本語 한국어 ";
 
 /// True if a pair looks like a header: every word is a common column name.
 pub fn is_header(pair: &Pair) -> bool {
@@ -17,8 +19,12 @@ pub fn is_header(pair: &Pair) -> bool {
 
 /// True if every word of a cell is a common column name.
 pub(super) fn is_column_name(cell: &str) -> bool {
+    let is_name = |word: &str| {
+        let word = word.to_lowercase();
+        COLUMN_NAMES.contains(&format!(" {word} ")) || is_language_name(&word)
+    };
     let mut words = cell.split(|character: char| !character.is_alphabetic()).filter(|word| !word.is_empty()).peekable();
-    words.peek().is_some() && words.all(|word| COLUMN_NAMES.contains(&format!(" {} ", word.to_lowercase())))
+    words.peek().is_some() && words.all(is_name)
 }
 
 /// True if the first record is a header by its form: a column has numbers, but not in the first record.

@@ -608,7 +608,7 @@ fn describe(config: &Config, reporter: &dyn Reporter) {
 /// Describes why a run ended, where the model is, and that its validation scores are not those of unseen data.
 fn summary(reason: StopReason, settings: &TrainingSettings, progress: &TrainState, model_dir: &ModelDir) -> String {
     let cause = match reason {
-        StopReason::Epochs => format!("{} completed", counted(settings.max_epochs as usize, "epoch")),
+        StopReason::Epochs => format!("{} completed", counted(progress.epoch as usize, "epoch")),
         StopReason::Time if progress.step <= 1 => {
             "time limit reached after the first step; --resume with more --max-minutes continues".to_owned()
         }

@@ -214,14 +214,7 @@ impl Aligner {
     /// An option is out of range, or options contradict each other.
     pub fn linker(&self, options: &LinkOptions) -> anyhow::Result<Linker> {
         options.check()?;
-        Ok(Linker {
-            statistical: self.linker.statistical.clone(),
-            symmetrization: options.symmetrization,
-            direction: options.direction,
-            threshold: options.threshold,
-            words: [options.words.unwrap_or_default(); 2],
-            ..Linker::default()
-        })
+        Ok(Linker::without_model(self.linker.statistical.clone(), options))
     }
 
     fn new(aligner: WordAligner) -> Self {

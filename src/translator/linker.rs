@@ -323,15 +323,7 @@ impl Linker {
             if attention {
                 return usage("links from attention need a model");
             }
-            let statistical = options.statistical_aligner(None, pairs, reporter)?;
-            return Ok(Self {
-                statistical,
-                symmetrization: options.symmetrization,
-                direction: options.direction,
-                threshold: options.threshold,
-                words: [options.words.unwrap_or_default(); 2],
-                ..Self::default()
-            });
+            return Ok(Self::without_model(options.statistical_aligner(None, pairs, reporter)?, options));
         };
         let mechanism = &translator.config().architecture.attention;
         if mechanism.is_fixed() && options.links_from == LinksFrom::Attention {
@@ -354,6 +346,18 @@ impl Linker {
             words: translator.words(),
             by_units: options.by_units,
         })
+    }
+
+    /// Returns the linker of a statistical aligner, with options that were checked.
+    pub(super) fn without_model(statistical: Option<Arc<WordAligner>>, options: &LinkOptions) -> Self {
+        Self {
+            statistical,
+            symmetrization: options.symmetrization,
+            direction: options.direction,
+            threshold: options.threshold,
+            words: [options.words.unwrap_or_default(); 2],
+            ..Self::default()
+        }
     }
 
     /// Minimum score of a link.

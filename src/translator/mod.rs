@@ -31,13 +31,13 @@ use crate::attention::InferenceOverrides;
 use crate::checkpoint::{Checkpoint, Config, ModelDir};
 use crate::error::{UsageError, usage};
 use crate::model::{Architecture, ForcedScores, RnnSearch};
-use crate::search::{DecodingConstraints, Hypothesis, RequiredPhrase, Source, search_all};
+use crate::search::{DecodingConstraints, Hypothesis, Source, search_all};
 use crate::text::{
     Batch, BatchSize, Example, KnownWords, Pair, Segmentation, Units, Vocabulary, WordSplitting, bucketed,
 };
 
 use constraints::CompiledConstraints;
-use term_placement::place_terms;
+use term_placement::replaced_units;
 
 pub use api::Aligner;
 pub use constraints::{Constraints, Terminology};
@@ -495,7 +495,8 @@ impl Translator {
             let constraints =
                 self.constraints.constraints(sentence, [&self.checkpoint.source, &self.checkpoint.target])?;
             let units = if is_copied(source) { Vec::new() } else { source.ids.clone() };
-            sources.push(Source { units, constraints, cancellation: sentence.cancellation.clone() });
+            let (cancellation, seed_index) = (sentence.cancellation.clone(), sentence.seed_index);
+            sources.push(Source { units, constraints, cancellation, seed_index });
         }
         let models: Vec<&RnnSearch> = self.models.iter().map(|model| &**model).collect();
         let found = search_all(&models, &sources, &request.search, on_progress)?;
@@ -534,8 +535,7 @@ impl Translator {
             None => HashMap::new(),
         };
         replacements.retain(|_, word| !self.constraints.has_avoided(&self.checkpoint.target.written_text(word)));
-        let (terms, placed) = self.place_terms(constraints, hypothesis);
-        replacements.extend(terms);
+        let placed = self.place_terms(constraints, hypothesis, &mut replacements);
         let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words[1]);
         let Hypothesis { log_probability, score, .. } = *hypothesis;
         let of_units = hypothesis.unit_log_probabilities.clone();
@@ -544,19 +544,40 @@ impl Translator {
         Ok(Translation { text, log_probability, score, unmet_constraints, alignment, without_markup: None })
     }
 
+    /// Places terms that a hypothesis lacks where its attention is on them. Its prefix and the required phrases that it contains
+    /// stay, and no avoided phrase comes up. Adds the text of each unit that changes to the replacements, and returns the number
+    /// of terms that have a place.
     fn place_terms(
         &self,
         constraints: &DecodingConstraints,
         hypothesis: &Hypothesis,
-    ) -> (HashMap<usize, String>, usize) {
+        replacements: &mut HashMap<usize, String>,
+    ) -> usize {
+        let Hypothesis { units, attention, .. } = hypothesis;
         let unmet = hypothesis.unmet_phrases.iter().map(|&phrase| &constraints.required[phrase]);
-        let terms: Vec<&RequiredPhrase> = unmet.filter(|phrase| phrase.is_term()).collect();
-        if terms.is_empty() {
-            return (HashMap::new(), 0);
+        let mut terms = unmet.filter(|phrase| phrase.is_term()).peekable();
+        if terms.peek().is_none() {
+            return 0;
         }
-        let (_, target) = self.checkpoint.target.join(&hypothesis.units, WordSplitting::Punctuation);
-        let starts_with_space = |unit: usize| constraints.surface_forms.text(hypothesis.units[unit]).starts_with(' ');
-        place_terms(&terms, &hypothesis.attention, &target.word_of_unit, starts_with_space)
+        let target = &self.checkpoint.target;
+        let word_of_unit = target.join(units, WordSplitting::Punctuation).1.word_of_unit;
+        let mut kept = constraints.constrained_units(units, &hypothesis.unmet_phrases);
+        let mut placed = 0;
+        for term in terms {
+            let range = replaced_units(term, attention, &word_of_unit, &kept);
+            let Some(&first) = units.get(range.clone()).and_then(<[u32]>::first) else { continue };
+            let space = if constraints.surface_forms.text(first).starts_with(' ') { " " } else { "" };
+            let mut with_term = replacements.clone();
+            with_term.extend(range.clone().map(|unit| (unit, String::new())));
+            with_term.insert(range.start, format!("{space}{}", term.text));
+            let text = target.join_with(units, &with_term, self.words[1]).0;
+            if !self.constraints.has_avoided(&target.written_text(&text)) {
+                *replacements = with_term;
+                kept[range].fill(true);
+                placed += 1;
+            }
+        }
+        placed
     }
 
     /// Aligns pairs by forced decoding.

@@ -22,6 +22,8 @@ pub struct Sentence {
     pub target_prefix: Option<String>,
     /// Cancels the translation.
     pub cancellation: Cancellation,
+    /// Index in the seed of sampling, by default that among the sentences.
+    pub seed_index: Option<u64>,
 }
 
 impl<T: Into<String>> From<T> for Sentence {

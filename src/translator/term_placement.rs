@@ -1,6 +1,5 @@
-//! Terms in place of the model's own words.
+//! Places of terms in a hypothesis that lacks them.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::search::RequiredPhrase;
@@ -19,26 +18,26 @@ struct Word {
     source_word: usize,
 }
 
-/// Places terms that a hypothesis lacks where its attention is on them. Returns the text of each unit that changes, and
-/// the number of terms that have a place. `attention` has a row for each target unit, `word_of_unit` its word;
-/// `starts_with_space` tells whether its text does.
-pub(super) fn place_terms(
-    terms: &[&RequiredPhrase],
+/// Returns the range of the units of a hypothesis that a term replaces, possibly empty: those of the word with the most
+/// attention on it and of its neighbors with enough. A word before it that attends to the same word of the term can be its
+/// article, and stays; so do words with a unit in `kept`. `attention` has a row for each target unit, `word_of_unit` its word.
+pub(super) fn replaced_units(
+    term: &RequiredPhrase,
     attention: &[Vec<f32>],
     word_of_unit: &[usize],
-    starts_with_space: impl Fn(usize) -> bool,
-) -> (HashMap<usize, String>, usize) {
-    let mut texts = HashMap::new();
-    let mut placed = 0;
-    for term in terms {
-        let units = replaced_units(&target_words(term, attention, word_of_unit));
-        let Some(first) = units.clone().next() else { continue };
-        placed += 1;
-        texts.extend(units.map(|unit| (unit, String::new())));
-        let space = if starts_with_space(first) { " " } else { "" };
-        texts.insert(first, format!("{space}{}", term.text));
-    }
-    (texts, placed)
+    kept: &[bool],
+) -> Range<usize> {
+    let words = target_words(term, attention, word_of_unit);
+    let is_free = |word: &Word| !kept[word.units.clone()].contains(&true);
+    let free = (0..words.len()).filter(|&word| is_free(&words[word]));
+    // The first one of equals.
+    let most = free.min_by(|&a, &b| words[b].attention.total_cmp(&words[a].attention));
+    let Some(most) = most.filter(|&most| words[most].attention >= MIN_ATTENTION) else { return 0..0 };
+    let is_attended = |word: &&Word| word.attention >= MIN_NEIGHBOR_ATTENTION && is_free(word);
+    let is_before = |word: &&Word| is_attended(word) && word.source_word != words[most].source_word;
+    let before = words[..most].iter().rev().take_while(is_before).count();
+    let after = words[most + 1..].iter().take_while(is_attended).count();
+    words[most - before].units.start..words[most + after].units.end
 }
 
 fn target_words(term: &RequiredPhrase, attention: &[Vec<f32>], word_of_unit: &[usize]) -> Vec<Word> {
@@ -56,19 +55,6 @@ fn target_words(term: &RequiredPhrase, attention: &[Vec<f32>], word_of_unit: &[u
     words
 }
 
-/// Range of the units that a term replaces, possibly empty: those of the word with the most attention on it and of its
-/// neighbors with enough. A word before it that attends to the same word of the term can be its article, and stays.
-fn replaced_units(words: &[Word]) -> Range<usize> {
-    // The first one of equals.
-    let most = (0..words.len()).min_by(|&a, &b| words[b].attention.total_cmp(&words[a].attention));
-    let Some(most) = most.filter(|&most| words[most].attention >= MIN_ATTENTION) else { return 0..0 };
-    let is_attended = |word: &&Word| word.attention >= MIN_NEIGHBOR_ATTENTION;
-    let is_before = |word: &&Word| is_attended(word) && word.source_word != words[most].source_word;
-    let before = words[..most].iter().rev().take_while(is_before).count();
-    let after = words[most + 1..].iter().take_while(is_attended).count();
-    words[most - before].units.start..words[most + after].units.end
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,26 +68,28 @@ mod tests {
     fn term_replaces_the_words_that_attend_to_it() {
         // la grand|e salle de bain .
         let attention = [0.8, 0.1, 0.1, 0.9, 0.6, 0.7, 0.0].map(|on_term: f32| vec![1.0 - on_term, on_term]);
-        let place = |terms: &[&RequiredPhrase]| place_terms(terms, &attention, &[0, 1, 1, 2, 3, 4, 5], |unit| unit > 0);
-        let replaced = [(3, " cuisine".to_owned()), (4, String::new()), (5, String::new())];
-        assert_eq!(place(&[&term(&[(1, 2)])]), (HashMap::from(replaced), 1));
-        assert_eq!(place(&[&term(&[(5, 6)])]), (HashMap::new(), 0));
-        assert_eq!(place(&[]), (HashMap::new(), 0));
+        let replaced = |source: usize, kept: [usize; 2]| {
+            let kept = std::array::from_fn::<bool, 7, _>(|unit| kept.contains(&unit));
+            replaced_units(&term(&[(source, source + 1)]), &attention, &[0, 1, 1, 2, 3, 4, 5], &kept)
+        };
+        assert_eq!(replaced(1, [7, 7]), 3..6);
+        assert_eq!(replaced(5, [7, 7]), 0..0);
+        assert_eq!(replaced(1, [0, 4]), 3..4, "a kept neighbor stays");
+        assert_eq!(replaced(1, [0, 3]), 5..6, "the next best word, without the kept ones");
+        assert_eq!(replaced(0, [0, 6]), 1..3, "neither one nor half of a word");
+        assert_eq!(replaced(0, [2, 6]), 4..5, "no word of which half is kept");
     }
 
     #[test]
     fn term_of_several_words_replaces_all_but_an_article() {
         // un chapeau noir, attending to black, hat, black
         let attention = [[0.8, 0.1], [0.1, 0.8], [1.0, 0.0]].map(Vec::from);
-        let place = |term: &RequiredPhrase, range: Range<usize>| {
-            place_terms(&[term], &attention[range.clone()], &[0, 1, 2][range], |_| false)
+        let replaced = |term: &RequiredPhrase, range: Range<usize>| {
+            replaced_units(term, &attention[range.clone()], &[0, 1, 2][range], &[false; 3])
         };
-        let (texts, _) = place(&term(&[(0, 1), (1, 2)]), 1..3);
-        assert_eq!(texts, HashMap::from([(0, "cuisine".to_owned()), (1, String::new())]));
-        let (texts, _) = place(&term(&[(1, 2)]), 0..3);
-        assert_eq!(texts, HashMap::from([(1, "cuisine".to_owned())]));
+        assert_eq!(replaced(&term(&[(0, 1), (1, 2)]), 1..3), 0..2);
+        assert_eq!(replaced(&term(&[(1, 2)]), 0..3), 1..2);
         let article = [vec![0.9], vec![1.0]];
-        let (texts, _) = place_terms(&[&term(&[(0, 1)])], &article, &[0, 1], |_| false);
-        assert_eq!(texts, HashMap::from([(1, "cuisine".to_owned())]));
+        assert_eq!(replaced_units(&term(&[(0, 1)]), &article, &[0, 1], &[false; 2]), 1..2);
     }
 }

@@ -132,7 +132,7 @@ pub struct BeamNode {
     pub best: bool,
 }
 
-/// Translation in progress: the live hypothesis of the largest log-probability.
+/// Translation in progress: the first live hypothesis, which has the largest log-probability unless constraints rank others first.
 #[derive(Clone, Debug)]
 pub struct PartialTranslation {
     /// Number of steps taken.
@@ -187,10 +187,7 @@ impl Translator {
         options: &TraceOptions,
         on_step: &mut dyn FnMut(PartialTranslation),
     ) -> crate::Result<Option<Trace>> {
-        let constraints = options.decode.constraints().normalized(self.config().text.normalization);
-        let constrained =
-            if constraints.is_empty() { self.clone() } else { self.clone().with_constraints(constraints)? };
-        Ok(constrained.trace_sentence(&sentence.into(), options, on_step)?)
+        Ok(self.constrained(&options.decode)?.trace_sentence(&sentence.into(), options, on_step)?)
     }
 
     fn trace_sentence(
@@ -218,7 +215,7 @@ impl Translator {
         let intervention = options.intervention.as_ref();
         let intervention = intervention.map(|one| checked(one, segmented.ids.len() + 1, heads)).transpose()?;
         let cancellation = sentence.cancellation.clone();
-        let source = Source { units: segmented.ids.clone(), constraints, cancellation };
+        let source = Source { units: segmented.ids.clone(), constraints, cancellation, seed_index: None };
         let models: Vec<&RnnSearch> = self.models.iter().map(|model| &**model).collect();
         let mut report = |step: usize, units: &[u32], first_changed: usize, attention: Vec<Vec<f32>>| {
             let (text, target) = target_vocabulary.join(units, self.words[1]);

@@ -70,7 +70,7 @@ def test_kernel_regression_and_a_learned_width():
     for kernel, weight in (
         (kernels.gaussian(0.5), lambda u: np.exp(-(u**2) / 2)),
         (kernels.boxcar(0.5), lambda u: (u <= 1) * 1.0),
-        (kernels.epanechnikov(0.5), lambda u: np.maximum(0, 1 - u)),
+        (kernels.epanechnikov(0.5), lambda u: np.maximum(0, 1 - u**2)),
         (kernels.constant(), lambda u: np.ones_like(u)),
     ):
         expected = weight(np.abs(x[:, None] - x) / kernel.width)

@@ -21,7 +21,7 @@ pub enum KernelShape {
     Gaussian,
     /// 1 for u ≤ 1, else 0
     Boxcar,
-    /// max(0, 1 − u)
+    /// max(0, 1 − u²) (Epanechnikov 1969)
     Epanechnikov,
     /// 1 everywhere
     Constant,
@@ -47,10 +47,9 @@ impl Score for Kernel {
             }
             KernelShape::Epanechnikov => {
                 let inside = squares.lt(1.0)?;
-                // Guards the square root and the logarithm, which have no derivative outside.
+                // Guards the logarithm, which has no derivative outside.
                 let within = inside.where_cond(&squares, &squares.zeros_like()?)?;
-                let falling = (1.0 - (within + 1e-12)?.sqrt()?)?.maximum(1e-12)?.log()?;
-                inside.where_cond(&falling, &(squares.zeros_like()? + NO_SUPPORT)?)
+                inside.where_cond(&(1.0 - within)?.log()?, &(squares.zeros_like()? + NO_SUPPORT)?)
             }
             KernelShape::Constant => squares.zeros_like(),
         }
@@ -101,8 +100,8 @@ mod tests {
             (KernelShape::Gaussian, 0.5, [1.0, 0.606_531, 0.135_335, 0.000_335]),
             (KernelShape::Boxcar, 1.0, [1.0, 1.0, 1.0, 0.0]),
             (KernelShape::Boxcar, 0.5, [1.0, 1.0, 0.0, 0.0]),
-            (KernelShape::Epanechnikov, 1.0, [1.0, 0.5, 0.0, 0.0]),
-            (KernelShape::Epanechnikov, 2.0, [1.0, 0.75, 0.5, 0.0]),
+            (KernelShape::Epanechnikov, 1.0, [1.0, 0.75, 0.0, 0.0]),
+            (KernelShape::Epanechnikov, 2.0, [1.0, 0.9375, 0.75, 0.0]),
             (KernelShape::Constant, 1.0, [1.0; 4]),
             (KernelShape::Constant, 0.1, [1.0; 4]),
         ] {
@@ -121,9 +120,9 @@ mod tests {
         let keys = Tensor::new(&[[point(0.0, 0.0), point(3.0, 4.0), point(6.0, 8.0)]], &Device::Cpu).unwrap();
         let query = keys.narrow(1, 0, 1).unwrap();
         let pooled = pool(&kernel(KernelShape::Epanechnikov, 8.0), &query, &keys, &keys, None).unwrap();
-        // 1 and 3/8 of their sum.
-        assert_near(&pooled.weights.flatten_all().unwrap().to_vec1().unwrap(), &[8.0 / 11.0, 3.0 / 11.0, 0.0]);
-        assert_near(&pooled.values.flatten_all().unwrap().to_vec1().unwrap(), &[9.0 / 11.0, 12.0 / 11.0]);
+        // 1 and 39/64 of their sum.
+        assert_near(&pooled.weights.flatten_all().unwrap().to_vec1().unwrap(), &[64.0 / 103.0, 39.0 / 103.0, 0.0]);
+        assert_near(&pooled.values.flatten_all().unwrap().to_vec1().unwrap(), &[117.0 / 103.0, 156.0 / 103.0]);
     }
 
     #[test]

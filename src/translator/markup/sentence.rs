@@ -324,12 +324,13 @@ fn take_out_wrappers(events: &mut [MarkupEvent]) {
         else {
             continue;
         };
-        while let (Some(left), Some(right)) = (before.text.chars().next_back(), after.text.chars().next())
-            && point.visible
-            && WRAPPERS.contains(&(left, right))
-        {
-            *before = before.part(0..before.text.len() - left.len_utf8());
-            *after = after.part(right.len_utf8()..after.text.len());
+        let around = before.text.chars().rev().zip(after.text.chars());
+        let wrappers = around.take_while(|pair| point.visible && WRAPPERS.contains(pair));
+        let lengths = wrappers.map(|(left, right)| [left.len_utf8(), right.len_utf8()]);
+        let [left, right] = lengths.fold([0, 0], |sum, length| [sum[0] + length[0], sum[1] + length[1]]);
+        if left > 0 {
+            *before = before.part(0..before.text.len() - left);
+            *after = after.part(right..after.text.len());
             point.raw = before.range().end..after.range().start;
         }
     }

@@ -74,33 +74,32 @@ impl Translator {
 /// Sentences of several texts.
 struct MarkedUpBatch<'t> {
     texts: &'t [MarkedUp],
-    /// The first sentence of each text, then all others, so that the first ones are numbered like the texts.
+    /// Sentences of all texts; a blank one for a text without sentences.
     sentences: Vec<Sentence>,
     /// True for a sentence with markers.
     has_markers: Vec<bool>,
-    /// Indices of the sentences of each text; a blank one of a text without sentences.
-    of_texts: Vec<Vec<usize>>,
+    /// Range of the sentences of each text.
+    of_texts: Vec<Range<usize>>,
 }
 
 impl<'t> MarkedUpBatch<'t> {
     fn new(given: &[Sentence], texts: &'t [MarkedUp]) -> Self {
-        let mut of_texts: Vec<Vec<usize>> = (0..texts.len()).map(|index| vec![index]).collect();
-        let mut sentences = vec![Sentence::default(); texts.len()];
-        let mut has_markers = vec![false; texts.len()];
-        for (text, (marked, given)) in texts.iter().zip(given).enumerate() {
-            for (number, one) in marked.marked_sentences().enumerate() {
-                let sentence = given.with_text(&one.text);
-                let with_markers = !one.markers.is_empty();
-                if number == 0 {
-                    (sentences[text], has_markers[text]) = (sentence, with_markers);
-                } else {
-                    of_texts[text].push(sentences.len());
-                    sentences.push(sentence);
-                    has_markers.push(with_markers);
-                }
+        let mut batch = Self { texts, sentences: Vec::new(), has_markers: Vec::new(), of_texts: Vec::new() };
+        for (index, (text, given)) in (0u64..).zip(texts.iter().zip(given)) {
+            let first = batch.sentences.len();
+            for (part, one) in (0u64..).zip(text.marked_sentences()) {
+                // Draws depend on the place of a sentence in its text, not on the other texts.
+                let seed_index = Some(given.seed_index.unwrap_or(index) + (part << u32::BITS));
+                batch.sentences.push(Sentence { seed_index, ..given.with_text(&one.text) });
+                batch.has_markers.push(!one.markers.is_empty());
             }
+            if batch.sentences.len() == first {
+                batch.sentences.push(Sentence::default());
+                batch.has_markers.push(false);
+            }
+            batch.of_texts.push(first..batch.sentences.len());
         }
-        Self { texts, sentences, has_markers, of_texts }
+        batch
     }
 
     /// Links the words of the translations of each sentence with markers.
@@ -129,9 +128,9 @@ impl<'t> MarkedUpBatch<'t> {
 
     /// Returns the translations of the texts.
     fn render(&self, translations: &[Vec<Translation>], links: &[Vec<WordLinks>]) -> Result<Vec<Vec<Translation>>> {
-        let render = |(text, indices): (&MarkedUp, &Vec<usize>)| {
+        let render = |(text, indices): (&MarkedUp, &Range<usize>)| {
             // A cancelled sentence has none.
-            let counts = indices.iter().map(|&index| translations[index].len());
+            let counts = translations[indices.clone()].iter().map(Vec::len);
             let ranks = if counts.clone().min() == Some(0) { 0 } else { counts.max().unwrap_or_default() };
             (0..ranks).map(|rank| self.render_text(text, indices, rank, translations, links)).collect()
         };
@@ -142,14 +141,14 @@ impl<'t> MarkedUpBatch<'t> {
     fn render_text(
         &self,
         text: &MarkedUp,
-        indices: &[usize],
+        indices: &Range<usize>,
         rank: usize,
         translations: &[Vec<Translation>],
         links: &[Vec<WordLinks>],
     ) -> Result<Translation> {
         let ranked = |index: usize| rank.min(translations[index].len() - 1);
-        let parts: Vec<&Translation> = indices.iter().map(|&index| &translations[index][ranked(index)]).collect();
-        let linked = |&index: &usize| {
+        let parts: Vec<&Translation> = indices.clone().map(|index| &translations[index][ranked(index)]).collect();
+        let linked = |index: usize| {
             let links = links[index].get(ranked(index));
             LinkedText {
                 text: &translations[index][ranked(index)].text,
@@ -159,8 +158,8 @@ impl<'t> MarkedUpBatch<'t> {
             }
         };
         // A text without sentences has a blank one here.
-        let linked: Vec<LinkedText> = indices.iter().map(linked).take(text.sentences().count()).collect();
-        let sources = Vec::from_iter(indices.iter().map(|&index| self.sentences[index].text.as_str()));
+        let linked: Vec<LinkedText> = indices.clone().map(linked).take(text.sentences().count()).collect();
+        let sources = Vec::from_iter(self.sentences[indices.clone()].iter().map(|sentence| sentence.text.as_str()));
         let targets = Vec::from_iter(parts.iter().map(|part| part.text.as_str()));
         let alignments = Vec::from_iter(parts.iter().map(|part| &part.alignment));
         let without_markup = Pair { source: sources.join(" "), target: targets.join(" ") };

@@ -28,7 +28,7 @@ def boxcar(width: float = 1.0) -> Kernel:
 
 
 def epanechnikov(width: float = 1.0) -> Kernel:
-    """Returns the kernel max(0, 1 - u)."""
+    """Returns the kernel max(0, 1 - u²)."""
     return Kernel("epanechnikov", width)
 
 
