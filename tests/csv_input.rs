@@ -133,6 +133,23 @@ fn columns_apply_to_the_files_that_have_them() {
 }
 
 #[test]
+fn sentences_are_in_the_column_that_options_name() {
+    let dir = TestDir::new();
+    let translate = |options: &[&str], input: &str| {
+        dir.run_with_input(&[&["translate", "--model", model_path()], options].concat(), input)
+    };
+    assert_eq!(
+        translate(&["--columns", "1"], "the red fox sleeps\tx\nthe red fox sleeps\n").worked(),
+        "the red fox sleeps\tx\trufo mi dorma .\nthe red fox sleeps\t\trufo mi dorma .\n"
+    );
+    translate(&["--columns", "3"], "the red fox\tx\n").refused_with(1, &["input:1: no column 3 here, only 2"]);
+    let prefixed = translate(&["--columns", "2", "--prefixes"], "7\tthe red fox sleeps\tvela\n");
+    assert!(prefixed.worked().contains("\tvela "), "{prefixed:?}");
+    dir.run(&["align", "--model", model_path(), "--columns", "2,3", "the fox", "mi"])
+        .refused_with(2, &["describe files"]);
+}
+
+#[test]
 fn empty_csv_line_is_an_empty_pair() {
     let dir = TestDir::new();
     dir.write("pairs.tsv", "the red fox\trufo mi\n\nthe owl\tku\n");

@@ -132,6 +132,12 @@ fn asks_for_missing_features_and_warns_of_unknown_ones() {
         let outcome = dir.run(&[command, "--model", "model", "--pairs", "pairs.tsv"]);
         assert!(outcome.code == Some(0) && outcome.stderr.contains("line 2: features unknown to the model (PERF)"));
     }
+    // Pairs among the arguments have features, too.
+    let score = |source: &str| dir.run(&["score", "--model", "model", source, "kantis"]);
+    dir.write("pairs.tsv", "kanti\tkantis\tV;PST;SG\n");
+    let of_file = dir.run(&["score", "--model", "model", "--pairs", "pairs.tsv"]);
+    assert_eq!(score("kanti\tV;PST;SG").worked(), of_file.worked());
+    score("kanti").refused_with(1, &["no column 2 here for the features"]);
     dir.write("found", "0 ||| kantis\n");
     dir.write("bare", "kanti\n");
     let rerank = ["score", "--model", "model", "--input", "bare", "--rerank", "found"];

@@ -24,6 +24,10 @@ fn refuses_outputs_that_overwrite_inputs_or_each_other() {
         let outcome = dir.run(&[&arguments[..1], &["--model", model_path()], &arguments[1..]].concat());
         outcome.refused_with(2, &["choose"]);
     }
+    for option in ["--output", "--lexicon"] {
+        let save = ["align", "pairs.tsv", "--links-from", "pairs", "--save-aligner", "new"];
+        dir.run(&[&save[..], &[option, "new/aligner.safetensors"]].concat()).refused_with(2, &["--save-aligner"]);
+    }
     assert_eq!(dir.contents(), before);
     let to_null = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--lexicon", "/dev/null"];
     if cfg!(unix) {
@@ -40,6 +44,11 @@ fn writes_through_symbolic_links_of_results() {
     dir.run(&["translate", "--model", model_path(), "--output", "link.txt", "the red fox sleeps"]).worked();
     assert_eq!(dir.text("real.txt"), "rufo mi dorma .\n");
     assert!(dir.path("link.txt").is_symlink());
+    std::os::unix::fs::symlink("new.txt", dir.path("first.txt")).unwrap();
+    std::os::unix::fs::symlink("first.txt", dir.path("second.txt")).unwrap();
+    dir.run(&["translate", "--model", model_path(), "--output", "second.txt", "the red fox sleeps"]).worked();
+    assert_eq!(dir.text("new.txt"), "rufo mi dorma .\n");
+    assert!(dir.path("first.txt").is_symlink() && dir.path("second.txt").is_symlink());
 }
 
 #[test]

@@ -94,6 +94,10 @@ fn refuses_input_that_cannot_be_scored() {
     rank("0 ||| a\na ||| b\n").refused_with(1, &["list:2: \"a\" is not a sentence number"]);
     rank("0 a\n").refused_with(1, &["list:1"]);
     assert_eq!(rank("").worked(), "");
+    for pairs in [&["--pairs", "list"][..], &[]] {
+        let without_list = ["score", "--model", model_path(), "--input", "sentences"];
+        dir.run(&[&without_list, pairs].concat()).refused_with(2, &["--input needs --rerank"]);
+    }
     dir.run(&["score", "--model", model_path(), "--input", "-", "--rerank", "-"]).refused_with(2, &["cannot be both"]);
     dir.run(&["score", "--model", model_path(), "--input", "sentences", "--rerank", "list", "--output", "list"])
         .refused_with(2, &["list", "also input"]);

@@ -243,6 +243,17 @@ fn training_skips_monolingual_lines_where_asked() {
     assert_eq!(dir.text("out/auxiliary/back-translations.target"), "grisa mi kura .\nvela ku dorma .\n");
 }
 
+#[test]
+fn gold_links_of_unreadable_pairs_do_not_matter() {
+    let dir = TestDir::with_pairs();
+    write_pairs(&dir);
+    let gold: String = (0..PAIRS.len() + 2).map(|index| if index == 2 { "7-7\n" } else { "0-0\n" }).collect();
+    dir.write("gold", gold);
+    let arguments = ["align", "--model", model_path(), "broken.tsv", "--gold", "gold", "--format", "html"];
+    let page = dir.run(&[&arguments[..], &["--on-error", "skip"]].concat());
+    assert!(page.worked().contains("</html>") && page.stderr.contains("left out"));
+}
+
 /// Lines of other files belong to the same pairs as without the skipped ones.
 #[test]
 fn evaluation_skips_pairs_with_their_lines_in_other_files() {

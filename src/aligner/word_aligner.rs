@@ -98,6 +98,11 @@ impl WordAligner {
         self.words[1].words().iter().map(String::as_str)
     }
 
+    /// True if a word of the source (side 0) or the target (side 1) is in the training pairs.
+    pub fn knows(&self, side: usize, word: &str) -> bool {
+        self.words[side].id(&normalize_word(word, self.form)).is_some()
+    }
+
     /// Id of a side's word; [`UNKNOWN`] for a singleton too.
     fn id(&self, side: usize, word: &str) -> u32 {
         self.words[side].id(word).filter(|&id| self.counts[side][id as usize] > SINGLETON).unwrap_or(UNKNOWN)

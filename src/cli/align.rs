@@ -17,7 +17,7 @@ use crate::translator::{LinkDirection, LinkOptions};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   softalign align \"The cat sleeps.\" \"Le chat dort.\"
-  softalign align pairs.tsv --format pharaoh > links.txt
+  softalign align pairs.tsv --links-from pairs --format pharaoh > links.txt
   softalign align --source a.en --target a.fr --format npz --output weights.npz
   printf 'She sleeps.\\tElle dort.\\n' | softalign align")]
 pub struct AlignArgs {

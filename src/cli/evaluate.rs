@@ -101,7 +101,7 @@ pub struct EvaluateArgs {
     #[arg(long, conflicts_with = "symmetrize")]
     pub search_threshold: bool,
 
-    /// Print every score by source length, in buckets of words chosen from the data.
+    /// Print the main scores by source length, in bins of words chosen from the data.
     #[arg(long)]
     pub by_length: bool,
 

@@ -31,7 +31,7 @@ pub struct PairArgs {
     #[command(flatten)]
     pub(crate) layout: LayoutArgs,
 
-    /// Put this tag before each source sentence, as --tag-source of train does; it counts as the first word.
+    /// Put this tag before each source sentence, as --tag-source of train does. In links, it is the first word.
     #[arg(long, value_name = "TAG")]
     pub tag_source: Option<String>,
 }

@@ -60,7 +60,8 @@ pub struct TrainArgs {
     #[arg(long, value_name = "FILE", requires = "source", help_heading = "Data")]
     pub target: Option<PathBuf>,
 
-    /// Files of validation pairs [default: data/validation.tsv for the shipped corpus, else held-out training pairs].
+    /// Files of validation pairs [default: data/validation.tsv for the shipped corpus, else a twentieth of the training sources,
+    /// at most 1,000].
     #[arg(
         long,
         value_name = "FILE.tsv",
@@ -91,7 +92,8 @@ pub struct TrainArgs {
     #[arg(long, value_name = "HOW", value_parser = fail_or_skip(), conflicts_with = "guide", help_heading = "Data")]
     pub on_error: Option<OnError>,
 
-    /// Directory of the new model [default: checkpoints; an existing model is moved to checkpoints/previous].
+    /// Directory of the new model; it must not hold one, except with --resume [default: checkpoints, whose model is moved to
+    /// checkpoints/previous, or to previous-2 and so on].
     #[arg(long, short = 'o', alias = "output", value_name = "DIR", help_heading = "Data")]
     pub out: Option<PathBuf>,
 

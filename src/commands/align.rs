@@ -67,6 +67,9 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         }
         let linked = linker.link(&part, &mut |count| bar.advance(count))?;
         bar.hidden_while(|| {
+            if let (0, Some(_)) = (first, model) {
+                warn_of_other_languages(args, &linker, &linked, console);
+            }
             unreadable.warn(console);
             for (place, (pair, linked)) in (first..).zip(part.iter().zip(&linked)) {
                 let id = selected.as_ref().map_or(place, |selected| selected[place]);
@@ -87,6 +90,26 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     warnings.report_unknown_features(console);
     writer.finish(&all, &numbers)?;
     unreadable.finish(console)
+}
+
+/// Warns if most words of a side are unknown to the model's aligner, since the model was probably trained on other languages.
+fn warn_of_other_languages(args: &AlignArgs, linker: &Linker, linked: &[LinkedPair], console: &Console) {
+    const MIN_WORDS: usize = 5;
+    let Some(aligner) = linker.statistical.as_ref().filter(|_| !args.subwords) else { return };
+    for (side, name) in ["source", "target"].into_iter().enumerate() {
+        let words = linked.iter().flat_map(|pair| [pair.alignment.source(), pair.alignment.target()][side]);
+        let words: Vec<&String> = words.collect();
+        let unknown = words.iter().filter(|word| !aligner.knows(side, word)).count();
+        if words.len() >= MIN_WORDS && 2 * unknown > words.len() {
+            console.warn(format!(
+                "{unknown} of {} {name} words are unknown to {}; if it translates other languages, name your own --model, or use \
+                 --links-from pairs",
+                words.len(),
+                args.model[0].display()
+            ));
+            return;
+        }
+    }
 }
 
 fn render_options(args: &AlignArgs, files: &PairFiles, linker: &Linker, output: &Output) -> RenderOptions {

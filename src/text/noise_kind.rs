@@ -19,7 +19,7 @@ pub enum NoiseKind {
     Empty,
     /// A side has more words than --max-words.
     Long,
-    /// Both sides are identical.
+    /// Both sides are identical and have letters.
     Identical,
     /// The pair occurred before.
     Duplicate,

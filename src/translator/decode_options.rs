@@ -58,7 +58,7 @@ pub struct DecodeOptions {
     #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "F", default_value_t = LengthLimits::default().length_factor))]
     pub length_factor: f64,
 
-    /// Do not repeat any sequence of N tokens within a translation.
+    /// Do not repeat any sequence of N tokens within a translation [default: allow it].
     #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "N"))]
     pub no_repeat: Option<usize>,
 
@@ -77,7 +77,7 @@ pub struct DecodeOptions {
     #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "T", default_value_t = 1.0))]
     pub temperature: f64,
 
-    /// Sample from only the K most probable tokens.
+    /// Sample from only the K most probable tokens [default: all].
     #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "K"))]
     pub top_k: Option<usize>,
 

@@ -102,7 +102,7 @@ impl AlignerSource {
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct LinkOptions {
-    /// Source of word links; translate always includes attention.
+    /// Source of word links; translate takes only auto and attention.
     #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_enum, default_value_t = LinksFrom::Auto))]
     pub links_from: LinksFrom,
 
@@ -119,7 +119,7 @@ pub struct LinkOptions {
     #[serde(rename = "symmetrize")]
     pub symmetrization: Option<Symmetrization>,
 
-    /// Minimum score of a link [default: 0.3; 0.1 without attention; 0.45 with attention only; 0.4 with --symmetrize].
+    /// Minimum score of a link [default: 0.3; 0.1 without attention; 0.45 with attention only; 0.4 with --symmetrize or --direction].
     #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_name = "W"))]
     pub threshold: Option<f32>,
 

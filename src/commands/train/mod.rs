@@ -86,6 +86,7 @@ pub fn run(
         bail!(stopped);
     }
     if !console.is_quiet() {
+        console.note("the first validation sentences, translated by the model:");
         show(&out, &finished.validation, device)?;
     }
     finished.unrecorded

@@ -94,7 +94,7 @@ impl<'a> TrainingDisplay<'a> {
     fn validation(&self, progress: &TrainState, report: &ValidationReport, best: bool) {
         let epochs = progress.epochs_begun();
         self.line(&format!(
-            "{}epoch {epochs}  {}  perplexity {}  {}{}",
+            "{}epoch {epochs}  {} elapsed  perplexity {}  {}{}",
             self.prefix(),
             clock(Duration::from_secs_f64(progress.seconds)),
             readable(report.perplexity, 2),

@@ -227,7 +227,7 @@ class SearchOptions(TypedDict, total=False):
     allowed."""
 
     no_repeat: int
-    """Do not repeat any sequence of N tokens within a translation."""
+    """Do not repeat any sequence of N tokens within a translation [default: allow it]"""
 
     sample: bool
     """Sample translations from the model's distribution instead of searching: one, or --n-best of them in translate."""
@@ -239,7 +239,7 @@ class SearchOptions(TypedDict, total=False):
     """Sampling temperature; below 1, probable tokens are sampled more often."""
 
     top_k: int
-    """Sample from only the K most probable tokens."""
+    """Sample from only the K most probable tokens [default: all]"""
 
     top_p: float
     """Sample from only the most probable tokens with a total probability of P."""
@@ -271,7 +271,8 @@ class SymmetrizationOptions(TypedDict, total=False):
     """Symmetrize the links of both directions, instead of thresholding their joint scores."""
 
     threshold: float
-    """Minimum score of a link [default: 0.3; 0.1 without attention; 0.45 with attention only; 0.4 with --symmetrize]"""
+    """Minimum score of a link [default: 0.3; 0.1 without attention; 0.45 with attention only; 0.4 with --symmetrize or
+    --direction]"""
 
     words: Literal["whitespace", "punctuation"]
     """Word splitting [default: whitespace; single characters on a side with char or letter units]"""
@@ -281,7 +282,7 @@ class LinkOptions(SymmetrizationOptions, total=False):
     """Options of a model's links."""
 
     links_from: Literal["auto", "attention", "hmm", "pairs"]
-    """Source of word links; translate always includes attention."""
+    """Source of word links; translate takes only auto and attention."""
 
     reverse_model: Union[str, os.PathLike[str]]
     """Model of the opposite direction; both models must support a link."""
@@ -310,8 +311,8 @@ class TranslateOptions(SearchOptions, LinkOptions, AttentionOptions, total=False
 
     placeholders: str
     """Regular expression of placeholders, which are put back where the links say; none translates them as text
-    [default: {x}, {{x}}, ${x}, %s, %1$s, %(x)s, addresses of pages and e-mail, except the model's protected tokens;
-    none for a model of characters]"""
+    [default: {x}, {{x}}, ${x}, %{x}, %s, %1$s, %(x)s, %%, addresses of pages and e-mail, except the model's protected
+    tokens; none for a model of characters]"""
 
     unknown: Literal["translate", "copy"]
     """Treatment of lines that are more than half unknown to the model, such as text in another script."""
@@ -358,7 +359,7 @@ class EvaluateOptions(SearchOptions, LinkOptions, AttentionOptions, total=False)
     """Print 95 % confidence intervals, by bootstrap resampling with 1,000 samples."""
 
     by_length: bool
-    """Print every score by source length, in buckets of words chosen from the data."""
+    """Print the main scores by source length, in bins of words chosen from the data."""
 
     gold_base: int
     """Index of a sentence's first word in a gold file with one line per pair."""
