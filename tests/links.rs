@@ -460,3 +460,18 @@ fn page_title_is_the_file_name() {
     let page = dir.run_with_input(&[&align[..], &["-"]].concat(), tsv(&PAIRS[..1]));
     assert!(page.worked().contains("{\"title\":\"standard input\","));
 }
+
+#[test]
+fn warns_of_pairs_in_other_languages() {
+    let align = |source: &str, options: &[&str]| {
+        let arguments = ["align", "--model", model_path(), source, "rufo mi dorma ."];
+        let outcome = TestDir::new().run(&[&arguments, options].concat());
+        outcome.worked();
+        outcome.stderr
+    };
+    let warning = "3 of 5 source words are unknown to ";
+    assert!(align("ein roter fox sleeps fest", &[]).starts_with(&format!("warning: {warning}")));
+    assert_eq!(align("the red fox sleeps fest", &[]), "");
+    assert_eq!(align("ein roter fox sleeps fest", &["--links-from", "pairs"]), "");
+    assert_eq!(align("ein fuchs", &[]), "", "too few words to tell");
+}

@@ -10,6 +10,7 @@ use common::{Outcome, PAIRS, TestDir, model_path, outcome};
 fn refuses_outputs_that_overwrite_inputs_or_each_other() {
     let dir = TestDir::with_pairs();
     dir.write("pairs.gold", "0-0\n".repeat(PAIRS.len()));
+    std::fs::create_dir(dir.path("new")).unwrap();
     let before = dir.contents();
     for arguments in [
         &["translate", "--input", "pairs.tsv", "--output", "./pairs.tsv"][..],
@@ -26,7 +27,7 @@ fn refuses_outputs_that_overwrite_inputs_or_each_other() {
     }
     for option in ["--output", "--lexicon"] {
         let save = ["align", "pairs.tsv", "--links-from", "pairs", "--save-aligner", "new"];
-        dir.run(&[&save[..], &[option, "new/aligner.safetensors"]].concat()).refused_with(2, &["--save-aligner"]);
+        dir.run(&[&save[..], &[option, "new/aligner.safetensors"]].concat()).refused_with(2, &[option, "choose"]);
     }
     assert_eq!(dir.contents(), before);
     let to_null = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--lexicon", "/dev/null"];

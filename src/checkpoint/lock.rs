@@ -143,7 +143,7 @@ fn host() -> String {
 }
 
 pub(super) fn cannot_write_dir(model_dir: &Path) -> String {
-    format!("{}: cannot write to this directory; choose another", model_dir.display())
+    format!("{}: cannot write to this directory; choose another with --out", model_dir.display())
 }
 
 #[cfg(test)]

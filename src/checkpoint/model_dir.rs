@@ -265,7 +265,8 @@ impl ModelDir {
             self.path.display()
         );
         let bytes = aligner::serialize(aligner, HashMap::new())?;
-        self.make()?;
+        std::fs::create_dir_all(&self.path)
+            .with_context(|| format!("{}: cannot write to this directory; choose another", self.path.display()))?;
         self.write_bytes(ALIGNER, &bytes)
     }
 

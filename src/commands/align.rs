@@ -273,11 +273,11 @@ fn chosen(only: &[usize], count: usize) -> Result<Vec<usize>> {
 
 /// Checks that output files differ from each other and from the input.
 fn check_paths(args: &AlignArgs, files: &PairFiles) -> Result<()> {
-    let read = files.paths().into_iter().chain(args.gold.as_deref());
-    let lexicon = args.lexicon.as_deref().map(|path| ("--lexicon", path));
+    // A saved aligner is read again.
     let aligner = args.save_aligner.as_deref().map(|path| ModelDir::new(path).aligner_path());
-    let aligner = aligner.as_deref().map(|path| ("--save-aligner", path));
-    ensure_distinct_paths(read, [("--output", &*args.output)].into_iter().chain(lexicon).chain(aligner))
+    let read = files.paths().into_iter().chain(args.gold.as_deref()).chain(aligner.as_deref());
+    let lexicon = args.lexicon.as_deref().map(|path| ("--lexicon", path));
+    ensure_distinct_paths(read, [("--output", &*args.output)].into_iter().chain(lexicon))
 }
 
 /// Writes alignments as they arrive, and lists of all pairs at the end.
