@@ -256,6 +256,8 @@ fn refuses_phrases_that_are_too_long() {
     assert_eq!(run(&["--avoid", &longest]).worked(), "rufo mi dorma .\n");
     dir.write("terms.tsv", format!("fox\tku\nowl\t{too_long}\n"));
     run(&["--terms", "terms.tsv"]).refused_with(1, &["terms.tsv:2: a translation can have 256 characters, not 258"]);
+    dir.write("terms.tsv", "fox\tku\nowl\t\n");
+    run(&["--terms", "terms.tsv"]).refused_with(1, &["terms.tsv:2: expected a term and its translation"]);
     dir.write("terms.tsv", format!("{too_long}\tku\n"));
     run(&["--terms", "terms.tsv"]).refused_with(1, &["terms.tsv:1: a term can have 256 characters, not 258"]);
 }

@@ -90,8 +90,8 @@ pub struct TranslateArgs {
     pub markup: Markup,
 
     /// Regular expression of placeholders, which are put back where the links say; none translates them as text [default: {x},
-    /// {{x}}, ${x}, %{x}, %s, %1$s, %(x)s, %%, addresses of pages and e-mail, except the model's protected tokens; none for a model of
-    /// characters].
+    /// {{x}}, ${x}, %{x}, %s, %1$s, %(x)s, %%, addresses of pages and e-mail, except the model's protected tokens; none for a
+    /// model of characters].
     #[arg(long, value_name = "REGEX", help_heading = MARKUP)]
     pub placeholders: Option<String>,
 

@@ -50,7 +50,7 @@ fn read_terms(path: &Path, layout: &TableFormat) -> Result<Vec<Pair>> {
     for (place, pair) in pairs.iter().enumerate() {
         ensure!(
             pair.target.trim().is_empty() == pair.source.trim().is_empty(),
-            "{}:{}: a term needs a translation",
+            "{}:{}: expected a term and its translation",
             file_name(path),
             numbers.of(place)
         );

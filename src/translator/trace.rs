@@ -132,7 +132,8 @@ pub struct BeamNode {
     pub best: bool,
 }
 
-/// Translation in progress: the first live hypothesis, which has the largest log-probability unless constraints rank others first.
+/// Translation in progress: the first live hypothesis, which has the largest log-probability unless constraints rank others
+/// first.
 #[derive(Clone, Debug)]
 pub struct PartialTranslation {
     /// Number of steps taken.
