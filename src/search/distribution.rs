@@ -192,7 +192,7 @@ impl Distribution<'_> {
         TokenCandidate { unit, log_probability }
     }
 
-    /// Returns the entropy of the distribution in nats.
+    /// Returns the entropy of the distribution in nats. All units outside a shortlist count as one.
     pub fn entropy(&self) -> f64 {
         let term = |&value: &f32| {
             let log_probability = f64::from(self.log_probability(value));
