@@ -60,8 +60,8 @@ pub struct TrainArgs {
     #[arg(long, value_name = "FILE", requires = "source", help_heading = "Data")]
     pub target: Option<PathBuf>,
 
-    /// Files of validation pairs [default: data/validation.tsv for the shipped corpus, else a twentieth of the training sources,
-    /// at most 1,000].
+    /// Files of validation pairs [default: data/validation.tsv for the shipped corpus, else a twentieth of the training
+    /// sources, at most 1,000].
     #[arg(
         long,
         value_name = "FILE.tsv",

@@ -119,7 +119,8 @@ pub struct LinkOptions {
     #[serde(rename = "symmetrize")]
     pub symmetrization: Option<Symmetrization>,
 
-    /// Minimum score of a link [default: 0.3; 0.1 without attention; 0.45 with attention only; 0.4 with --symmetrize or --direction].
+    /// Minimum score of a link [default: 0.3; 0.1 without attention; 0.45 with attention only; 0.4 with --symmetrize or
+    /// --direction].
     #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_name = "W"))]
     pub threshold: Option<f32>,
 
