@@ -58,6 +58,16 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = TRUST)]
     pub req_limit: Option<u32>,
 
+    /// Maximum memory of all requests together, in MiB beyond the models. What needs more waits or is refused.
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = 1024,
+        value_parser = clap::value_parser!(u32).range(128..),
+        help_heading = TRUST
+    )]
+    pub memory_limit: u32,
+
     /// Precision of matrix products in search on the CPU.
     #[arg(long, value_enum, default_value_t = PrecisionOption::F32)]
     pub precision: PrecisionOption,
@@ -83,6 +93,7 @@ impl ServeArgs {
                 characters: self.char_limit,
                 texts: self.batch_limit,
                 requests_per_minute: self.req_limit,
+                memory: (self.memory_limit as usize) << 20,
             },
             api_keys: self.api_keys.clone(),
             precision: self.precision,

@@ -18,12 +18,19 @@ pub const SCHEMA: u32 = 1;
 pub struct Json {
     items: usize,
     lines: bool,
+    omits_attention: bool,
 }
 
 impl Json {
     /// Creates a renderer of JSON Lines.
     pub fn lines() -> Self {
         Self { lines: true, ..Self::default() }
+    }
+
+    /// Sets whether the objects have attention weights; by default they do.
+    #[must_use]
+    pub fn with_attention(self, has_attention: bool) -> Self {
+        Self { omits_attention: !has_attention, ..self }
     }
 }
 
@@ -52,9 +59,11 @@ pub struct JsonItem<'a> {
     /// Target words.
     target: &'a [String],
     /// Attention weights: a row for each target word, a column for each source word.
-    attention: Vec<&'a [f32]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attention: Option<Vec<&'a [f32]>>,
     /// Weight on the source's end of sentence for each target word.
-    eos: &'a [f32],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    eos: Option<&'a [f32]>,
     /// Links: index of the source word, index of the target word.
     links: Vec<[usize; 2]>,
     /// Score of each link.
@@ -96,8 +105,8 @@ impl<'a> From<&Item<'a>> for JsonItem<'a> {
             target_text: item.translation.is_none().then_some(target_text),
             source: item.alignment.source(),
             target: item.alignment.target(),
-            attention: item.alignment.rows().collect(),
-            eos: item.alignment.end_weights(),
+            attention: Some(item.alignment.rows().collect()),
+            eos: Some(item.alignment.end_weights()),
             links: item.links.iter().map(|link| [link.source, link.target]).collect(),
             link_scores: item.links.iter().map(|link| item.link_scores.score(*link)).collect(),
             score: item.score,
@@ -115,6 +124,9 @@ impl Renderer for Json {
         self.items += 1;
         match item.error {
             Some(error) => serde_json::to_writer(&mut *out, &JsonError::new(item.id, error))?,
+            None if self.omits_attention => {
+                serde_json::to_writer(&mut *out, &JsonItem { attention: None, eos: None, ..JsonItem::from(item) })?;
+            }
             None => serde_json::to_writer(&mut *out, &JsonItem::from(item))?,
         }
         if self.lines { out.write_all(b"\n") } else { Ok(()) }

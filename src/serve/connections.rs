@@ -72,7 +72,7 @@ pub async fn serve(listener: TcpListener, server: Arc<Server>, reload: Sender<()
     let _ = stop.send(true);
     let all_closed = || slots.acquire_many(MAX_CONNECTIONS);
     if tokio::time::timeout(GRACE, all_closed()).await.is_err() {
-        server.cancel_all();
+        server.scheduler().cancel_all();
         let _ = tokio::time::timeout(LAST_GRACE, all_closed()).await;
     }
     Ok(())

@@ -8,15 +8,17 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::Caller;
-use super::batching::TranslationOptions;
 use super::body::{JsonOrForm, Texts};
 use super::detection::{Detection, detect};
 use super::error::ApiError;
+use super::job::Lane;
 use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
-use super::state::{ServedModel, Server, count_lines};
+use super::state::{ServedModel, Server};
+use super::translation_job::{TranslatedSlice, TranslationOptions};
+use crate::search::Cancellation;
 use crate::text::{Pair, language_name};
-use crate::translator::{DecodeOptions, Markup, Sentence};
+use crate::translator::{DecodeOptions, Markup, Sentence, Translation};
 
 /// Source language that is to be detected.
 const AUTO: &str = "auto";
@@ -118,19 +120,21 @@ pub async fn translate(
     if alternatives > MAX_ALTERNATIVES {
         return Err(ApiError::invalid(format!("alternatives must be at most {MAX_ALTERNATIVES}, not {alternatives}")));
     }
-    server.check_translations(count_lines(q.as_slice().iter()), "alternatives", alternatives + 1)?;
     let markup = match format.as_deref() {
         None | Some("" | "text") => Markup::None,
         Some("html") => Markup::Html,
         Some(other) => return Err(ApiError::invalid(format!("{other} format is not supported; send text or html"))),
     };
     let is_auto = source == AUTO;
-    let choose = move || {
-        let directions = Direction::of_texts(&server, q.as_slice(), &source, &target)?;
+    let characters = q.as_slice().iter().map(String::len).sum();
+    let choosing = Arc::clone(&server);
+    let choose = move |_: &Cancellation| {
+        let directions = Direction::of_texts(&choosing, q.as_slice(), &source, &target)?;
         Ok::<_, ApiError>((q, directions))
     };
-    let (q, directions) = tokio::task::spawn_blocking(choose).await??;
-    let found = translate_all(q.as_slice(), &directions, alternatives, markup).await?;
+    let lane = Lane::of_characters(if is_auto { characters } else { 0 });
+    let (q, directions) = server.run(lane, choose).await??;
+    let found = translate_all(&server, q.as_slice(), &directions, alternatives, markup).await?;
     let (texts, others): (Vec<String>, Vec<Vec<String>>) = found.into_iter().map(split_best).unzip();
     let detected = directions.into_iter().filter_map(|direction| direction.detected).collect();
     let is_list = matches!(q, Texts::Several(_));
@@ -208,6 +212,7 @@ fn detect_source(text: &str, pairs: &[(&Arc<ServedModel>, LanguagePair)]) -> Opt
 
 /// Translates each text in its direction. Returns the best translation and the alternatives of each.
 async fn translate_all(
+    server: &Server,
     texts: &[String],
     directions: &[Direction],
     alternatives: usize,
@@ -226,14 +231,20 @@ async fn translate_all(
             parts.iter().flat_map(|text| text.sentences().map(|line| Sentence::tagged(tag, line))).collect();
         let decoding = DecodeOptions::default().n_best(alternatives + 1);
         let options = TranslationOptions { decoding, markup, ..TranslationOptions::default() };
-        let translated = direction.model.translate(sentences, options).await?;
-        let mut lines =
-            translated.translations.into_iter().map(|ranked| ranked.into_iter().map(|one| one.text).collect());
+        let model = direction.model.current();
+        let lines = server.translate(model, sentences, options, "alternatives", ranked_texts).await?;
+        let mut lines = lines.into_iter();
         for (index, part) in alike.into_iter().zip(&parts) {
             found[index] = part.join(&lines.by_ref().take(part.sentences().count()).collect::<Vec<_>>());
         }
     }
     Ok(found)
+}
+
+/// Returns the texts of the translations of each sentence.
+fn ranked_texts(slice: &TranslatedSlice) -> anyhow::Result<Vec<Vec<String>>> {
+    let texts = |ranked: &Vec<Translation>| ranked.iter().map(|one| one.text.clone()).collect();
+    Ok(slice.translations.iter().map(texts).collect())
 }
 
 /// Lines of a text, with the white space around each sentence.
@@ -306,7 +317,8 @@ pub async fn detect_language(
     server.admit(&caller, api_key.as_deref(), std::iter::once(&q))?;
     let pairs: Vec<(Arc<LoadedModel>, LanguagePair)> =
         server.language_pairs().into_iter().map(|(model, pair)| (model.current(), pair)).collect();
-    let detected = tokio::task::spawn_blocking(move || {
+    let lane = Lane::of_characters(q.len());
+    let detected = server.run(lane, move |_| {
         let vocabularies = pairs.iter().flat_map(|(model, pair)| {
             let checkpoint = model.translator.checkpoint();
             [(&*pair.source, &*checkpoint.source), (&*pair.target, &*checkpoint.target)]

@@ -10,6 +10,8 @@ use crate::translator::{Linker, PrecisionOption, Translator};
 
 /// Model as it was loaded.
 pub struct LoadedModel {
+    /// Name in requests.
+    pub name: String,
     /// Translator, without constraints.
     pub translator: Translator,
     /// Linker of its translations with default options.
@@ -28,6 +30,6 @@ impl LoadedModel {
         let linker = Linker::from_model(&translator)?;
         let tags = translator.config().data.sources.iter().filter_map(|source| source.tag.as_deref());
         let pairs = language_pairs(name, tags);
-        Ok(Self { translator, linker, pairs })
+        Ok(Self { name: name.to_owned(), translator, linker, pairs })
     }
 }

@@ -7,15 +7,17 @@
 //! changes: a reload replaces the whole. A handler that needs the model itself takes `state::ServedModel::current` once and
 //! keeps it.
 //!
-//! # Batching
+//! # Work
 //!
-//! Each model has two worker threads (`batching`). A handler gives its sentences to `state::ServedModel::translate` and
-//! awaits the translations; a worker translates what waits with equal options in one batch. Other work on a model, such as
-//! forced decoding, runs on the same threads by `state::ServedModel::run`. Handlers never compute on the threads of the
-//! runtime.
+//! Handlers never compute on the threads of the runtime. Each request becomes a `job::Job`, such as a
+//! `translation_job::TranslationJob` or a `pair_job::PairJob`. Its cost is computed and checked first (`cost`), and then it is
+//! done in slices of about equal cost on the threads of the `scheduler::Scheduler`. Short jobs have a queue and threads of their
+//! own. Translations with equal options share slices.
 //!
-//! A client that goes away drops its handler, which cancels its work: waiting sentences leave the queue, and running ones
-//! end at the next step of the search.
+//! Answers are sent slice by slice (`answer`). The memory of bodies, slices and unread answers is bounded (`memory`).
+//!
+//! A client that goes away drops its handler or its answer, which cancels its job: if it waits, it leaves the queue; if it runs,
+//! it ends at the next step of the search or the next slice.
 //!
 //! # Routes
 //!
@@ -24,27 +26,33 @@
 //! handler and adds headers to every answer.
 
 mod access;
-mod batching;
+mod answer;
 mod body;
 mod collect;
 mod connections;
+mod cost;
 mod detection;
 mod error;
+mod job;
 mod languages;
 mod libretranslate;
 mod loaded_model;
+mod memory;
 mod metrics;
 mod openapi;
 mod opennmt;
 mod options;
 mod page;
+mod pair_job;
 mod reload;
 mod request_sizes;
 mod routes;
+mod scheduler;
 mod security;
 mod stalled;
 mod state;
 mod steps;
+mod translation_job;
 mod v1;
 
 use std::net::{SocketAddr, TcpListener};
@@ -87,6 +95,8 @@ pub fn run(options: &ServeOptions, device: &Device, reporter: &dyn Reporter) -> 
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener)?;
             reporter.note(&format!("serving {} at http://{address}/", server.model_names().join(", ")));
+            let most = server.memory().limit() >> 20;
+            reporter.note(&format!("requests take at most {most} MiB beside the models (--memory-limit)"));
             connections::serve(listener, Arc::clone(&server), ask).await
         })
     });

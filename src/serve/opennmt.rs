@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::Caller;
-use super::batching::{Translated, TranslationOptions};
 use super::body::JsonBody;
 use super::error::ApiError;
 use super::state::{ServedModel, Server};
+use super::translation_job::{TranslatedSlice, TranslationOptions};
 use crate::alignment::LinkFormat;
-use crate::translator::Sentence;
+use crate::translator::{LinkedTranslation, Linker, Sentence};
 
 /// One text of a request.
 #[derive(Deserialize, ToSchema)]
@@ -74,9 +74,11 @@ pub async fn translate(
     let model = find(&server, first)?;
     let lines: Vec<Vec<&str>> = sources.iter().map(|source| source.src.split('\n').collect()).collect();
     let sentences = lines.iter().flatten().map(|line| Sentence::from(line.trim_end_matches('\r'))).collect();
-    let translated = model.translate(sentences, TranslationOptions::default()).await?;
     let counts: Vec<usize> = lines.iter().map(Vec::len).collect();
-    let linked = tokio::task::spawn_blocking(move || link(&translated)).await??;
+    let model = model.current();
+    let linker = model.linker.clone();
+    let link = move |slice: &TranslatedSlice| link(&linker, slice);
+    let linked = server.translate(model, sentences, TranslationOptions::default(), "the number of texts", link).await?;
     let mut linked = linked.into_iter();
     let join = |(source, count): (OpenNmtSource, usize)| {
         let parts: Vec<LinkedLine> = linked.by_ref().take(count).collect();
@@ -98,9 +100,9 @@ struct LinkedLine {
     links: String,
 }
 
-fn link(translated: &Translated) -> anyhow::Result<Vec<LinkedLine>> {
-    let linked = translated.model.linker.link_translations(&translated.translations, &translated.sentences)?;
-    let line = |one: crate::translator::LinkedTranslation| LinkedLine {
+fn link(linker: &Linker, slice: &TranslatedSlice) -> anyhow::Result<Vec<LinkedLine>> {
+    let linked = linker.link_translations(&slice.translations, slice.sentences)?;
+    let line = |one: LinkedTranslation| LinkedLine {
         text: one.translation.text.clone(),
         score: one.translation.score,
         links: LinkFormat::default().format_line(&one.linked.links),

@@ -38,11 +38,13 @@ pub struct RequestLimits {
     pub texts: usize,
     /// Maximum number of requests of work in a minute for each client, if limited.
     pub requests_per_minute: Option<u32>,
+    /// Maximum memory of all requests beyond the models, in bytes.
+    pub memory: usize,
 }
 
 impl Default for RequestLimits {
     fn default() -> Self {
-        Self { characters: 200_000, texts: 2_000, requests_per_minute: None }
+        Self { characters: 200_000, texts: 2_000, requests_per_minute: None, memory: 1 << 30 }
     }
 }
 

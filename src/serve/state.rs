@@ -3,17 +3,22 @@
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use candle_core::Device;
+use tokio::sync::oneshot;
 
 use super::access::{Access, Caller};
-use super::batching::{Translated, TranslationOptions, WorkQueue};
 use super::collect::PairCollection;
+use super::cost::WorkBudget;
 use super::error::ApiError;
+use super::job::{CancelOnDrop, Job, Lane, WholeJob};
 use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
+use super::memory::RequestMemory;
 use super::metrics::ServerMetrics;
 use super::options::{AllowedOrigin, ModelSpec, RequestLimits, ServeOptions};
+use super::scheduler::Scheduler;
+use super::translation_job::{CollectedTranslations, TranslatedSlice, TranslationJob, TranslationOptions};
 use crate::error::usage;
 use crate::search::Cancellation;
 use crate::translator::{PrecisionOption, Sentence};
@@ -30,20 +35,12 @@ pub struct ServedModel {
     device: Device,
     precision: PrecisionOption,
     current: RwLock<Arc<LoadedModel>>,
-    queue: Arc<WorkQueue>,
 }
 
 impl ServedModel {
-    fn new(
-        name: String,
-        directories: Vec<PathBuf>,
-        device: &Device,
-        precision: PrecisionOption,
-        metrics: &Arc<ServerMetrics>,
-    ) -> Result<Self> {
+    fn new(name: String, directories: Vec<PathBuf>, device: &Device, precision: PrecisionOption) -> Result<Self> {
         let current = RwLock::new(Arc::new(LoadedModel::load(&name, &directories, device, precision)?));
-        let queue = WorkQueue::start(&name, Arc::clone(metrics)).context("cannot start the thread of a model")?;
-        Ok(Self { name, directories, device: device.clone(), precision, current, queue })
+        Ok(Self { name, directories, device: device.clone(), precision, current })
     }
 
     /// Name in requests.
@@ -70,29 +67,6 @@ impl ServedModel {
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded);
         Ok(())
     }
-
-    /// Translates sentences in one batch with those of other requests. Dropping the future cancels the work.
-    ///
-    /// # Errors
-    /// An option is invalid, the model fails, or the server is busy or stopping.
-    pub async fn translate(
-        &self,
-        sentences: Vec<Sentence>,
-        options: TranslationOptions,
-    ) -> Result<Translated, ApiError> {
-        self.queue.translate(self.current(), sentences, options).await
-    }
-
-    /// Does other work on the model's thread. Dropping the future cancels the work.
-    ///
-    /// # Errors
-    /// The work fails, or the server is busy or stopping.
-    pub async fn run<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&LoadedModel, &Cancellation) -> Result<T> + Send + 'static,
-    ) -> Result<T, ApiError> {
-        self.queue.run(self.current(), work).await
-    }
 }
 
 /// Returns the number of lines of texts, of which an empty one has one.
@@ -107,6 +81,8 @@ pub struct Server {
     limits: RequestLimits,
     access: Access,
     metrics: Arc<ServerMetrics>,
+    scheduler: Arc<Scheduler>,
+    memory: Arc<RequestMemory>,
     collection: Option<PairCollection>,
 }
 
@@ -128,13 +104,15 @@ impl Server {
         }
         let metrics = Arc::new(ServerMetrics::new()?);
         let load = |(name, directories)| {
-            Ok(Arc::new(ServedModel::new(name, directories, device, options.precision, &metrics)?))
+            Ok(Arc::new(ServedModel::new(name, directories, device, options.precision)?))
         };
         let server = Self {
             models: named.into_iter().map(load).collect::<Result<_>>()?,
             allow_origin: options.allow_origin.clone(),
             limits: options.limits,
             access: Access::new(options.api_keys.as_deref(), options.limits.requests_per_minute)?,
+            scheduler: Scheduler::start(Arc::clone(&metrics))?,
+            memory: Arc::new(RequestMemory::new(options.limits.memory)),
             metrics,
             collection: options.collect.as_deref().map(PairCollection::open).transpose()?,
         };
@@ -222,16 +200,60 @@ impl Server {
         Ok(())
     }
 
-    /// Refuses several translations of each of too many sentences. `option` is the one that asks for `each` of them.
+    /// Threads that do the work.
+    pub fn scheduler(&self) -> &Scheduler {
+        &self.scheduler
+    }
+
+    /// Memory of the requests.
+    pub fn memory(&self) -> &Arc<RequestMemory> {
+        &self.memory
+    }
+
+    /// Translates sentences and makes a value of the translations of each. `fields` names the fields of the request that the cost
+    /// depends on. Dropping the future cancels the work.
     ///
     /// # Errors
-    /// The translations are beyond the limit (413).
-    pub fn check_translations(&self, sentences: usize, option: &str, each: usize) -> Result<(), ApiError> {
-        let most = self.limits.texts;
-        if sentences.saturating_mul(each) > most.max(each) {
-            return Err(ApiError::too_large(format!("a request can have {most} translations; lower {option}")));
-        }
-        Ok(())
+    /// An option is invalid, the request costs too much, the model fails, or the server is busy or stopping.
+    pub async fn translate<T: Send + 'static>(
+        &self,
+        model: Arc<LoadedModel>,
+        sentences: Vec<Sentence>,
+        options: TranslationOptions,
+        fields: &'static str,
+        make: impl FnMut(&TranslatedSlice) -> Result<Vec<T>> + Send + 'static,
+    ) -> Result<Vec<T>, ApiError> {
+        let cancellation = Cancellation::default();
+        let _guard = CancelOnDrop(cancellation.clone());
+        let (sink, result) = CollectedTranslations::new(make);
+        let job =
+            TranslationJob::new(model, sentences, options, self.budget(), fields, &cancellation, Box::new(sink));
+        self.scheduler.add(Job::Translation(Box::new(job)))?;
+        result.await.unwrap_or_else(|_| Err(self.scheduler.lost()))
+    }
+
+    /// Does work that cannot be divided. Dropping the future cancels it.
+    ///
+    /// # Errors
+    /// The server is busy or stopping.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        work: impl FnOnce(&Cancellation) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let cancellation = Cancellation::default();
+        let _guard = CancelOnDrop(cancellation.clone());
+        let (reply, result) = oneshot::channel();
+        self.scheduler.add(WholeJob::boxed(lane, cancellation, move |cancellation| {
+            // A client that went away needs no reply.
+            let _ = reply.send(work(cancellation));
+        }))?;
+        result.await.map_err(|_| self.scheduler.lost())
+    }
+
+    /// What the work of a request may cost.
+    pub fn budget(&self) -> WorkBudget {
+        WorkBudget::new(&self.limits, self.memory.slice())
     }
 
     /// Metrics of the server.
@@ -247,10 +269,5 @@ impl Server {
     /// Maximum bytes of a request's body.
     pub fn body_limit(&self) -> usize {
         self.limits.characters.saturating_mul(BYTES_PER_CHARACTER).saturating_add(BODY_OVERHEAD)
-    }
-
-    /// Cancels all work, running and waiting.
-    pub fn cancel_all(&self) {
-        self.models.iter().for_each(|model| model.queue.cancel_all());
     }
 }

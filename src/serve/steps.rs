@@ -13,12 +13,14 @@ use tokio::task::JoinHandle;
 use utoipa::ToSchema;
 
 use super::access::Caller;
-use super::batching::TranslationOptions;
 use super::body::JsonBody;
+use super::cost::Cost;
 use super::error::{ApiError, ErrorBody};
+use super::job::Lane;
 use super::loaded_model::LoadedModel;
 use super::request_sizes::check_sizes;
 use super::state::Server;
+use super::translation_job::TranslationOptions;
 use crate::attention::InferenceOverrides;
 use crate::error::{Error, usage};
 use crate::render::{JsonItem, PairData};
@@ -123,6 +125,11 @@ impl StepsRequest {
         check_sizes(&self.decoding, None, self.tag_source.as_deref())
     }
 
+    /// Queue for the longest sentence that has so many characters.
+    fn lane(&self) -> Result<Lane, ApiError> {
+        Ok(Lane::of_steps(Cost::of_search(self.text.chars().count(), &self.decoding.request()?).steps))
+    }
+
     /// Translates, with an event for each step and one for the result.
     fn run(self, model: &LoadedModel, cancellation: &Cancellation, events: &Events) -> anyhow::Result<()> {
         let (decoding, attention) = (self.decoding.clone(), self.attention);
@@ -221,15 +228,12 @@ pub async fn steps(
     request.check()?;
     let (sender, events) = unbounded_channel();
     let sender = Events(sender);
+    let model = server.model(request.model.as_deref())?.current();
+    let lane = request.lane()?;
     let work = tokio::spawn(async move {
-        let name = request.model.clone();
         let of_step = sender.clone();
-        let run = move |model: &LoadedModel, cancelled: &Cancellation| request.run(model, cancelled, &of_step);
-        let done = match server.model(name.as_deref()) {
-            Ok(model) => model.run(run).await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = done {
+        let run = move |cancelled: &Cancellation| request.run(&model, cancelled, &of_step).map_err(ApiError::from);
+        if let Err(error) = server.run(lane, run).await.and_then(|done| done) {
             sender.fail(error);
         }
     });

@@ -4,29 +4,36 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::Caller;
-use super::batching::{Translated, TranslationOptions};
+use super::answer::{Answer, AnswerWriter};
 use super::body::{JsonBody, Texts};
+use super::cost::{Cost, WorkBudget};
 use super::error::ApiError;
+use super::job::Job;
 use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
+use super::pair_job::{PairJob, PairSlice, PairWork};
 use super::request_sizes::check_sizes;
 use super::state::{ServedModel, Server};
+use super::translation_job::{PreparedWork, TranslatedSlice, TranslationJob, TranslationOptions, TranslationSink};
 use crate::attention::InferenceOverrides;
 use crate::error::usage;
-use crate::render::{Json as JsonRenderer, JsonItem, Renderer};
+use crate::render::{Item, Json as JsonRenderer, JsonItem, Renderer};
 use crate::reporter::Silent;
 use crate::search::Cancellation;
 use crate::text::Pair;
-use crate::translator::{DecodeOptions, LinkOptions, Linker, LinksFrom, Markup, ScoredPair, Sentence};
+use crate::translator::{
+    DecodeOptions, LinkOptions, Linker, LinksFrom, MAX_LINKED_WORDS, MAX_SENTENCE_UNITS, Markup, ScoredPair, Sentence,
+};
 
-/// Pairs of a request that are aligned or scored between two looks at whether the client is still there.
-const PAIRS_AT_ONCE: usize = 64;
+/// Fields on which the cost of a translation depends.
+const SEARCH_FIELDS: &str = "beam, n_best, mbr or length_factor";
+/// Attention weights of a short text.
+const SHORT_ATTENTION: usize = 25_000;
 
 /// Request of translations. All other keys are options of `softalign translate`, with underscores.
 #[derive(Deserialize, ToSchema)]
@@ -49,10 +56,12 @@ pub struct TranslateRequest {
     markup: Markup,
     /// Regular expression of placeholders, or `none`; by default known kinds.
     placeholders: Option<String>,
+    /// Sends the attention weights; by default only those of one short text.
+    attention: Option<bool>,
     #[serde(flatten)]
     decoding: DecodeOptions,
     #[serde(flatten)]
-    attention: InferenceOverrides,
+    overrides: InferenceOverrides,
     #[serde(flatten)]
     links: LinkOptions,
 }
@@ -94,7 +103,7 @@ impl TranslateRequest {
         }
         Ok(TranslationOptions {
             decoding: self.decoding.clone(),
-            attention: self.attention,
+            attention: self.overrides,
             words: self.links.words,
             copies_unknown: self.unknown == UnknownSentences::Copy,
             replaces_unknown: self.replace_unknown,
@@ -127,27 +136,96 @@ pub async fn translate(
 ) -> Result<Response, ApiError> {
     let texts = request.text.as_slice();
     server.admit(&caller, None, texts.iter())?;
-    server.check_translations(texts.len(), "n_best", request.decoding.n_best)?;
     check_sizes(&request.decoding, request.placeholders.as_deref(), request.tag_source.as_deref())?;
-    let model = server.model(request.model.as_deref())?;
-    check_links(&request.links, &model.current())?;
-    let translated = model.translate(request.sentences(), request.options()?).await?;
-    Ok(json(tokio::task::spawn_blocking(move || render(&translated, &request.links)).await??))
+    let model = server.model(request.model.as_deref())?.current();
+    check_links(&request.links, &model)?;
+    let (sentences, options) = (request.sentences(), request.options()?);
+    let cancellation = Cancellation::default();
+    let (writer, answer) = Answer::new(server.memory(), cancellation.clone());
+    let format = JsonFormat::new(request.attention, sentences.len() == 1);
+    let results = request.decoding.n_best;
+    let sink = Box::new(JsonTranslations { links: request.links, linker: Linker::default(), results, format, writer });
+    let budget = server.budget();
+    let job = TranslationJob::new(model, sentences, options, budget, SEARCH_FIELDS, &cancellation, sink);
+    respond(&server, Job::Translation(Box::new(job)), answer).await
 }
 
-fn render(translated: &Translated, links: &LinkOptions) -> anyhow::Result<Vec<u8>> {
-    let linker = Linker::with_options(links, Some(&translated.translator), &[], &Silent)?;
-    let linked = linker.link_translations(&translated.translations, &translated.sentences)?;
-    let (mut renderer, mut out) = (JsonRenderer::default(), Vec::new());
-    for translation in &linked {
-        renderer.item(&mut out, &translation.item(false))?;
+/// Has a job done and returns its answer.
+async fn respond(server: &Server, job: Job, answer: Answer) -> Result<Response, ApiError> {
+    server.scheduler().add(job)?;
+    answer.response().await.map_err(|error| error.unwrap_or_else(|| server.scheduler().lost()))
+}
+
+/// JSON of an answer, written part by part.
+struct JsonFormat {
+    renderer: JsonRenderer,
+    /// True if attention was asked for, or none if it depends on the size of the answer.
+    attention: Option<bool>,
+    is_single: bool,
+}
+
+impl JsonFormat {
+    fn new(attention: Option<bool>, is_single: bool) -> Self {
+        Self { renderer: JsonRenderer::default(), attention, is_single }
     }
-    renderer.finish(&mut out)?;
-    Ok(out)
+
+    /// Decides whether attention is sent.
+    ///
+    /// # Errors
+    /// It was asked for, but would be too large (413).
+    fn begin(&mut self, costs: &[Cost], results: usize, budget: &WorkBudget, fields: &str) -> Result<(), ApiError> {
+        let is_short = self.is_single && costs.iter().all(|cost| cost.results <= SHORT_ATTENTION * results);
+        let is_sent = self.attention.unwrap_or(is_short);
+        if is_sent {
+            budget.check_attention(costs, fields)?;
+        }
+        self.renderer = JsonRenderer::default().with_attention(is_sent);
+        Ok(())
+    }
 }
 
-fn json(rendered: Vec<u8>) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], rendered).into_response()
+/// Translations that are linked and sent as JSON.
+struct JsonTranslations {
+    links: LinkOptions,
+    linker: Linker,
+    results: usize,
+    format: JsonFormat,
+    writer: AnswerWriter,
+}
+
+impl JsonTranslations {
+    fn render(&mut self, slice: &TranslatedSlice) -> anyhow::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        for linked in self.linker.link_translations(&slice.translations, slice.sentences)? {
+            let item = linked.item(false);
+            self.format.renderer.item(&mut out, &Item { id: slice.first + item.id, ..item })?;
+        }
+        if slice.is_last {
+            self.format.renderer.finish(&mut out)?;
+        }
+        Ok(out)
+    }
+}
+
+impl TranslationSink for JsonTranslations {
+    fn begin(&mut self, work: &PreparedWork) -> Result<(), ApiError> {
+        self.linker = Linker::with_options(&self.links, Some(work.translator), &[], &Silent)?;
+        self.format.begin(work.costs, self.results, work.budget, SEARCH_FIELDS)
+    }
+
+    fn take(&mut self, slice: TranslatedSlice) -> Result<(), ApiError> {
+        let rendered = self.render(&slice)?;
+        self.writer.send(rendered, slice.is_last);
+        Ok(())
+    }
+
+    fn fail(&mut self, error: ApiError) {
+        self.writer.fail(error);
+    }
+
+    fn is_ready(&self) -> bool {
+        !self.writer.is_behind()
+    }
 }
 
 /// Request of alignments. All other keys are options of `softalign align`, with underscores.
@@ -158,8 +236,10 @@ pub struct AlignRequest {
     pairs: Vec<Pair>,
     /// Name of the model; by default the first.
     model: Option<String>,
+    /// Sends the attention weights; by default only those of one short pair.
+    attention: Option<bool>,
     #[serde(flatten)]
-    attention: InferenceOverrides,
+    overrides: InferenceOverrides,
     #[serde(flatten)]
     links: LinkOptions,
 }
@@ -191,24 +271,55 @@ pub async fn align(
     JsonBody(request): JsonBody<AlignRequest>,
 ) -> Result<Response, ApiError> {
     server.admit(&caller, None, sides(&request.pairs))?;
-    let model = server.model(request.model.as_deref())?;
-    let AlignRequest { pairs, attention, links, .. } = request;
-    let work = move |model: &LoadedModel, cancellation: &Cancellation| {
-        check_links(&links, model)?;
-        let translator = model.translator.clone().with_words(links.words).with_attention(&attention)?;
-        let linker = Linker::with_options(&links, Some(&translator), &[], &Silent)?;
-        let (mut renderer, mut out) = (JsonRenderer::default(), Vec::new());
-        for (index, chunk) in pairs.chunks(PAIRS_AT_ONCE).enumerate().take_while(|_| !cancellation.is_cancelled()) {
-            for (id, (pair, linked)) in
-                (index * PAIRS_AT_ONCE..).zip(chunk.iter().zip(linker.link(chunk, &mut |_| {})?))
-            {
-                renderer.item(&mut out, &linked.item(id, [&pair.source, &pair.target], false))?;
-            }
+    let AlignRequest { pairs, model, attention, overrides, links } = request;
+    let format = JsonFormat::new(attention, pairs.len() == 1);
+    work_on_pairs(&server, model.as_deref(), pairs, AlignWork { overrides, links, linker: Linker::default(), format }).await
+}
+
+/// Does work on the pairs of a request.
+async fn work_on_pairs(
+    server: &Server,
+    model: Option<&str>,
+    pairs: Vec<Pair>,
+    work: impl PairWork + 'static,
+) -> Result<Response, ApiError> {
+    let model = server.model(model)?.current();
+    let cancellation = Cancellation::default();
+    let (writer, answer) = Answer::new(server.memory(), cancellation.clone());
+    let job = PairJob::new(model, pairs, work, server.budget(), writer, cancellation);
+    respond(server, Job::Sliced(Box::new(job)), answer).await
+}
+
+/// Alignment of pairs.
+struct AlignWork {
+    overrides: InferenceOverrides,
+    links: LinkOptions,
+    linker: Linker,
+    format: JsonFormat,
+}
+
+impl PairWork for AlignWork {
+    fn max_length(&self) -> usize {
+        if self.links.links_from.uses_attention() { MAX_SENTENCE_UNITS } else { MAX_LINKED_WORDS }
+    }
+
+    fn begin(&mut self, model: &LoadedModel, costs: &[Cost], budget: &WorkBudget) -> Result<(), ApiError> {
+        check_links(&self.links, model)?;
+        let translator = model.translator.clone().with_words(self.links.words).with_attention(&self.overrides)?;
+        self.linker = Linker::with_options(&self.links, Some(&translator), &[], &Silent)?;
+        self.format.begin(costs, 1, budget, "the number of pairs")
+    }
+
+    fn write(&mut self, _: &LoadedModel, slice: &PairSlice, out: &mut Vec<u8>) -> anyhow::Result<()> {
+        let linked = self.linker.link(slice.pairs, &mut |_| {})?;
+        for (id, (pair, linked)) in (slice.first..).zip(slice.pairs.iter().zip(linked)) {
+            self.format.renderer.item(out, &linked.item(id, [&pair.source, &pair.target], false))?;
         }
-        renderer.finish(&mut out)?;
-        Ok(out)
-    };
-    Ok(json(model.run(work).await?))
+        if slice.is_last {
+            self.format.renderer.finish(out)?;
+        }
+        Ok(())
+    }
 }
 
 /// Scores sentence pairs by forced decoding. The objects are those of `softalign score --json`.
@@ -228,17 +339,29 @@ pub async fn score(
     JsonBody(request): JsonBody<ScoreRequest>,
 ) -> Result<Response, ApiError> {
     server.admit(&caller, None, sides(&request.pairs))?;
-    let model = server.model(request.model.as_deref())?;
-    let work = move |model: &LoadedModel, cancellation: &Cancellation| {
-        let mut objects = Vec::with_capacity(request.pairs.len());
-        for chunk in request.pairs.chunks(PAIRS_AT_ONCE).take_while(|_| !cancellation.is_cancelled()) {
-            for (pair, scored) in chunk.iter().zip(model.translator.score_batch(chunk, &mut |_| {})?) {
-                objects.push(scored.json(objects.len(), pair)?);
-            }
+    work_on_pairs(&server, request.model.as_deref(), request.pairs, ScoreWork).await
+}
+
+/// Scores of pairs.
+struct ScoreWork;
+
+impl PairWork for ScoreWork {
+    fn write(&mut self, model: &LoadedModel, slice: &PairSlice, out: &mut Vec<u8>) -> anyhow::Result<()> {
+        if slice.first == 0 {
+            out.push(b'[');
         }
-        Ok(format!("[{}]", objects.join(",\n")).into_bytes())
-    };
-    Ok(json(model.run(work).await?))
+        let scored = model.translator.score_batch(slice.pairs, &mut |_| {})?;
+        for (id, (pair, scored)) in (slice.first..).zip(slice.pairs.iter().zip(scored)) {
+            if id > 0 {
+                out.extend_from_slice(b",\n");
+            }
+            out.extend_from_slice(scored.json(id, pair)?.as_bytes());
+        }
+        if slice.is_last {
+            out.push(b']');
+        }
+        Ok(())
+    }
 }
 
 fn sides(pairs: &[Pair]) -> impl Iterator<Item = &String> + Clone {

@@ -48,7 +48,7 @@ pub use linked_translation::LinkedTranslation;
 pub use linker::{
     AlignerSource, LinkDirection, LinkOptions, LinkedPair, Linker, LinksFrom, MAX_LINKED_WORDS, learn_aligner,
 };
-pub use markup::{LinkedText, MarkedUp, Markup, MarkupOptions, Placeholders};
+pub use markup::{LinkedText, MarkedUp, MarkedUpTexts, Markup, MarkupOptions, Placeholders};
 pub use model_summary::ModelSummary;
 pub use noise_filter::NoiseFilter;
 pub use quality_estimation::CalibrationError;
@@ -99,6 +99,11 @@ pub struct Translation {
 }
 
 impl Translation {
+    /// Number of source tokens.
+    fn source_len(&self) -> usize {
+        self.alignment.source.ids.len()
+    }
+
     /// Returns the given text as its own translation, each unit aligned with itself.
     fn copied(
         sentence: &Sentence,
@@ -200,6 +205,12 @@ impl ForcedAlignment {
             source: segmentations(|part| &part.source),
             target: segmentations(|part| &part.target),
         }
+    }
+
+    /// Drops the attention weights, which take most of the memory.
+    fn drop_weights(&mut self) {
+        self.units = Alignment::from_rows(Vec::new(), Vec::new(), &[]);
+        self.posteriors = None;
     }
 
     /// Mean log-probability of a target unit, in nats.

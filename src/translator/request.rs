@@ -50,7 +50,7 @@ impl Sentence {
     }
 
     /// Returns a sentence with another text after the same tag and features.
-    pub(super) fn with_text(&self, text: &str) -> Self {
+    pub fn with_text(&self, text: &str) -> Self {
         let prefix = &self.text[..self.prefix_len];
         Self { text: format!("{prefix}{text}"), ..self.clone() }
     }

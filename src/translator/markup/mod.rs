@@ -17,6 +17,7 @@ use sentence::{MarkedSentence, Piece, pieces};
 pub use options::{Markup, MarkupOptions};
 pub use placeholders::Placeholders;
 pub use projection::LinkedText;
+pub use translation::MarkedUpTexts;
 
 /// Text without its tags and placeholders, which [`Self::render`] puts back.
 ///

@@ -1,0 +1,160 @@
+//! The cost of work, known before it begins, and what a request and a slice of it may cost.
+
+use super::error::ApiError;
+use super::options::RequestLimits;
+use crate::search::Search;
+use crate::translator::{MAX_SENTENCE_UNITS, Request, ResultSelection};
+
+/// Steps of a request for each character that `--char-limit` permits: five hypotheses of the longest sentences.
+const STEPS_PER_CHARACTER: usize = 30;
+/// Steps of a slice of work.
+const SLICE_STEPS: usize = 8_000;
+/// Steps of a request that does not wait for longer ones.
+const SHORT_STEPS: usize = 2_000;
+/// Source tokens whose attention costs as much as the rest of a step.
+const TOKENS_PER_STEP: usize = 100;
+/// Copies of the attention weights of a translation while its links are computed.
+const COPIES: usize = 8;
+/// Attention weights that an answer may contain.
+const SENT_WEIGHTS: usize = 5_000_000;
+/// Attention weights that an answer may contain for one text, which are written at once.
+const SENT_WEIGHTS_OF_TEXT: usize = 600_000;
+/// Pairs of samples whose comparison costs a step for each source token.
+const COMPARISONS_PER_STEP: usize = 20;
+
+/// Cost of the translation or the alignment of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Time: target tokens × hypotheses, where a step costs more the more source tokens it attends to.
+    pub steps: usize,
+    /// Memory: attention weights that exist at once.
+    pub weights: usize,
+    /// Attention weights of the results.
+    pub results: usize,
+}
+
+impl Cost {
+    /// Cost of a search for the translations of a sentence of so many tokens.
+    pub fn of_search(source_tokens: usize, request: &Request) -> Self {
+        let source = source_tokens.min(MAX_SENTENCE_UNITS) + 1;
+        let (width, results) = (request.search.width(), request.search.results().min(request.search.width()));
+        let limits = match request.search {
+            Search::Beam(settings) => settings.limits,
+            Search::Sample(settings) => settings.limits,
+        };
+        let longest = limits.max_units(source);
+        // Few translations are as long as they may be.
+        let steps = (longest / 2).saturating_mul(width).saturating_mul(TOKENS_PER_STEP + source) / TOKENS_PER_STEP;
+        let comparisons = match request.selection {
+            ResultSelection::Mbr(_) => width * width / COMPARISONS_PER_STEP * source,
+            ResultSelection::All | ResultSelection::Best(_) => 0,
+        };
+        let matrix = source.saturating_mul(longest);
+        Self {
+            steps: steps.saturating_add(comparisons),
+            weights: matrix.saturating_mul(width + COPIES * results),
+            results: matrix.saturating_mul(results),
+        }
+    }
+
+    /// Cost of reading a pair of so many tokens, of which so many of each side are read.
+    pub fn of_pair(source: usize, target: usize, most: usize) -> Self {
+        let [source, target] = [source, target].map(|tokens| tokens.min(most));
+        let matrix = (source + 1) * (target + 1);
+        Self { steps: source + target + matrix / TOKENS_PER_STEP, weights: COPIES * matrix, results: matrix }
+    }
+
+    /// Sum of both costs.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            steps: self.steps.saturating_add(other.steps),
+            weights: self.weights.saturating_add(other.weights),
+            results: self.results.saturating_add(other.results),
+        }
+    }
+}
+
+/// Number of the first costs that make a slice of this share of the usual time: at least one.
+pub fn slice_length(costs: &[Cost], budget: &WorkBudget, share: usize) -> usize {
+    let mut sum = Cost::default();
+    for (count, cost) in costs.iter().enumerate() {
+        sum = sum.plus(*cost);
+        if count > 0 && (sum.steps > SLICE_STEPS / share.max(1) || sum.weights > budget.slice_weights / share.max(1)) {
+            return count;
+        }
+    }
+    costs.len()
+}
+
+/// What the work of a request may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkBudget {
+    sentences: usize,
+    steps: usize,
+    slice_weights: usize,
+}
+
+impl WorkBudget {
+    /// Budget for slices of so many bytes.
+    pub fn new(limits: &RequestLimits, slice_bytes: usize) -> Self {
+        Self {
+            sentences: limits.texts,
+            steps: limits.characters.saturating_mul(STEPS_PER_CHARACTER),
+            slice_weights: slice_bytes / size_of::<f32>(),
+        }
+    }
+
+    /// True if so many steps are those of a short request.
+    pub fn is_short(steps: usize) -> bool {
+        steps <= SHORT_STEPS
+    }
+
+    /// Refuses too many sentences, or several translations of too many. `lower` names the fields of the request that help.
+    ///
+    /// # Errors
+    /// The translations are beyond the limit of texts (413).
+    pub fn check_count(&self, sentences: usize, each: usize, lower: &str) -> Result<(), ApiError> {
+        let most = self.sentences;
+        if sentences <= 1 || sentences.saturating_mul(each) <= most {
+            return Ok(());
+        }
+        let lower = if each > 1 { format!(", or lower {lower}") } else { String::new() };
+        let all = sentences.saturating_mul(each);
+        Err(ApiError::too_large(format!("a request can have {most} translations, not {all}: send less text{lower}")))
+    }
+
+    /// Refuses work beyond the budget. `lower` names the fields of the request that help.
+    ///
+    /// # Errors
+    /// The work takes too long, or too much memory for one text (413).
+    pub fn check(&self, costs: &[Cost], lower: &str) -> Result<(), ApiError> {
+        let total = costs.iter().fold(Cost::default(), |sum, cost| sum.plus(*cost));
+        if total.steps > self.steps {
+            let times = total.steps.div_ceil(self.steps.max(1));
+            return Err(ApiError::too_large(format!(
+                "the request takes {times} times as long as one may take: send less text, or lower {lower}"
+            )));
+        }
+        if let Some(position) = costs.iter().position(|cost| cost.weights > self.slice_weights) {
+            return Err(ApiError::too_large(format!(
+                "text {} takes too much memory: split it, or lower {lower}",
+                position + 1
+            )));
+        }
+        Ok(())
+    }
+
+    /// Refuses an answer with more attention weights than one may have.
+    ///
+    /// # Errors
+    /// The answer would be too large (413).
+    pub fn check_attention(&self, costs: &[Cost], lower: &str) -> Result<(), ApiError> {
+        let total = costs.iter().fold(Cost::default(), |sum, cost| sum.plus(*cost)).results;
+        if total <= SENT_WEIGHTS && costs.iter().all(|cost| cost.results <= SENT_WEIGHTS_OF_TEXT) {
+            return Ok(());
+        }
+        Err(ApiError::too_large(format!(
+            "the answer would have up to {total} attention weights: omit attention, send less text, or lower {lower}"
+        )))
+    }
+}

@@ -1,0 +1,89 @@
+//! Memory that requests use: bounded by `--memory-limit`, and divided among their parts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Bytes of one permit of the bodies' semaphore.
+const PERMIT: usize = 1024;
+/// Share of the memory for the bodies of requests, and for the texts in them.
+const BODIES: usize = 4;
+/// Share of the memory for answers that clients have not read yet.
+const ANSWERS: usize = 4;
+/// Share of the memory for one slice of work.
+const SLICE: usize = 8;
+/// Bytes of its answer that a client may leave unread before its work pauses.
+const UNREAD: usize = 1 << 20;
+
+/// Memory of the requests. Half is for bodies and answers; the other half is for the work itself and for connections.
+pub struct RequestMemory {
+    limit: usize,
+    bodies: Arc<Semaphore>,
+    unread: Arc<AtomicUsize>,
+}
+
+impl RequestMemory {
+    /// Memory of so many bytes.
+    pub fn new(limit: usize) -> Self {
+        let permits = (limit / BODIES / PERMIT).min(Semaphore::MAX_PERMITS);
+        Self { limit, bodies: Arc::new(Semaphore::new(permits)), unread: Arc::default() }
+    }
+
+    /// Bytes of all requests together.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Bytes of one slice of work.
+    pub fn slice(&self) -> usize {
+        self.limit / SLICE
+    }
+
+    /// Waits until so many bytes of a body have a place, which they keep until the guard is dropped. More than all places count
+    /// as all of them.
+    pub async fn reserve_body(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let permits = bytes.div_ceil(PERMIT).min(self.limit / BODIES / PERMIT);
+        Arc::clone(&self.bodies).acquire_many_owned(u32::try_from(permits).ok()?).await.ok()
+    }
+
+    /// Returns the count of the unread bytes of one answer.
+    pub fn answer(self: &Arc<Self>) -> UnreadBytes {
+        UnreadBytes { memory: Arc::clone(self), own: Arc::default() }
+    }
+}
+
+/// Unread bytes of an answer, which count among those of all answers.
+#[derive(Clone)]
+pub struct UnreadBytes {
+    memory: Arc<RequestMemory>,
+    own: Arc<AtomicUsize>,
+}
+
+impl UnreadBytes {
+    /// Counts bytes until the guard is dropped.
+    pub fn add(&self, bytes: usize) -> UnreadGuard {
+        self.own.fetch_add(bytes, Ordering::Relaxed);
+        self.memory.unread.fetch_add(bytes, Ordering::Relaxed);
+        UnreadGuard { of: self.clone(), bytes }
+    }
+
+    /// True if the client should read before more is computed.
+    pub fn are_too_many(&self) -> bool {
+        let all = self.memory.unread.load(Ordering::Relaxed);
+        self.own.load(Ordering::Relaxed) > UNREAD || all > self.memory.limit / ANSWERS - self.memory.limit / 32
+    }
+}
+
+/// Bytes that were not read yet.
+pub struct UnreadGuard {
+    of: UnreadBytes,
+    bytes: usize,
+}
+
+impl Drop for UnreadGuard {
+    fn drop(&mut self) {
+        self.of.own.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.of.memory.unread.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,380 @@
+//! Translation of the sentences of a request, in slices that requests with equal options share.
+
+use std::sync::{Arc, Mutex};
+
+use anyhow::Result;
+use rayon::prelude::*;
+use tokio::sync::oneshot;
+
+use super::cost::{Cost, WorkBudget, slice_length};
+use super::error::ApiError;
+use super::job::Lane;
+use super::loaded_model::LoadedModel;
+use super::metrics::ServerMetrics;
+use crate::attention::InferenceOverrides;
+use crate::error::UsageError;
+use crate::search::Cancellation;
+use crate::text::WordSplitting;
+use crate::translator::{
+    DecodeOptions, Dictionary, MarkedUpTexts, Markup, MarkupOptions, Request, Sentence, Translation, Translator,
+};
+
+/// Options of translation. Requests with equal ones can share a slice.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TranslationOptions {
+    /// Search, sampling and constraints.
+    pub decoding: DecodeOptions,
+    /// Attention settings that differ from training.
+    pub attention: InferenceOverrides,
+    /// Word splitting of both sides.
+    pub words: Option<WordSplitting>,
+    /// Copies sentences that are mostly unknown to the model.
+    pub copies_unknown: bool,
+    /// Replaces `<unk>` by the source word aligned to it.
+    pub replaces_unknown: bool,
+    /// Markup of the sentences.
+    pub markup: Markup,
+    /// Regular expression of placeholders, `none`, or by default known kinds.
+    pub placeholders: Option<String>,
+}
+
+impl TranslationOptions {
+    /// Checks that a model can translate with these options. Many constraints take time.
+    ///
+    /// # Errors
+    /// An option is out of range, or the model does not support it or has no tokens for a constraint (a [`UsageError`]).
+    pub fn check(&self, model: &LoadedModel) -> Result<()> {
+        self.prepare(model).map(drop)
+    }
+
+    /// Returns the translator with all options, and the search and the markup that they describe.
+    fn prepare(&self, model: &LoadedModel) -> Result<PreparedOptions> {
+        // On the command line, constraints may come from files. Here they are the client's.
+        self.settle(model).map_err(|error| UsageError(format!("{error:#}")).into())
+    }
+
+    fn settle(&self, model: &LoadedModel) -> Result<PreparedOptions> {
+        let request = self.decoding.request()?;
+        let unconstrained = model
+            .translator
+            .clone()
+            .with_words(self.words)
+            .with_attention(&self.attention)?
+            .with_unknown_copied(self.copies_unknown)
+            .with_dictionary(self.replaces_unknown.then(Dictionary::default));
+        let mut translator = unconstrained.clone();
+        let constraints = self.decoding.constraints().normalized(translator.config().text.normalization);
+        translator
+            .check_target_prefix(&Sentence { target_prefix: constraints.prefix.clone(), ..Sentence::default() })?;
+        if !constraints.is_empty() {
+            translator = translator.with_constraints(constraints)?;
+        }
+        let markup = translator.markup_options_with(self.markup, self.placeholders.as_deref())?;
+        Ok(PreparedOptions { translator, unconstrained, request, markup })
+    }
+
+    /// Characters of the constraints, which take time like those of texts.
+    fn characters(&self) -> usize {
+        let DecodeOptions { prefix, require, avoid, terms, .. } = &self.decoding;
+        let phrases = prefix.iter().chain(require).chain(avoid);
+        let sides = terms.iter().flat_map(|term| [&term.source, &term.target]);
+        phrases.chain(sides).map(String::len).sum()
+    }
+
+    /// True if results depend on the order of the sentences that are translated together.
+    fn is_sampled(&self) -> bool {
+        self.decoding.sample || self.decoding.mbr.is_some()
+    }
+}
+
+/// Options that a model can translate with.
+#[derive(Clone)]
+struct PreparedOptions {
+    /// Translator with all options.
+    translator: Translator,
+    /// Translator with all options except constraints.
+    unconstrained: Translator,
+    request: Request,
+    markup: MarkupOptions,
+}
+
+/// What is known of a request before its sentences are translated.
+pub struct PreparedWork<'a> {
+    /// Translator with the options of the request, without constraints.
+    pub translator: &'a Translator,
+    /// Cost of each sentence.
+    pub costs: &'a [Cost],
+    /// Budget of the request.
+    pub budget: &'a WorkBudget,
+}
+
+/// Consecutive sentences of a request with their translations.
+pub struct TranslatedSlice<'a> {
+    /// Index of the first sentence in its request.
+    pub first: usize,
+    /// The sentences.
+    pub sentences: &'a [Sentence],
+    /// Translations of each sentence, best first.
+    pub translations: Vec<Vec<Translation>>,
+    /// True if no sentence follows.
+    pub is_last: bool,
+}
+
+/// Receiver of the translations of a request, on a thread of the scheduler. When it is dropped before the last slice, the work
+/// was stopped.
+pub trait TranslationSink: Send {
+    /// Checks a request, before the first slice.
+    ///
+    /// # Errors
+    /// The request is refused.
+    fn begin(&mut self, _work: &PreparedWork) -> Result<(), ApiError> {
+        Ok(())
+    }
+
+    /// Takes the next slice. A request without sentences has an empty one.
+    ///
+    /// # Errors
+    /// The model fails.
+    fn take(&mut self, slice: TranslatedSlice) -> Result<(), ApiError>;
+
+    /// Tells the client that its request failed.
+    fn fail(&mut self, error: ApiError);
+
+    /// False while the client has to read its answer first.
+    fn is_ready(&self) -> bool {
+        true
+    }
+}
+
+/// Translation of the texts of a request, which are sentences or have markup.
+pub struct TranslationJob {
+    model: Arc<LoadedModel>,
+    /// The texts, until they are prepared.
+    given: Vec<Sentence>,
+    options: TranslationOptions,
+    budget: WorkBudget,
+    /// Fields of the request that its cost depends on.
+    fields: &'static str,
+    lane: Lane,
+    prepared: Option<PreparedTexts>,
+    cancellation: Cancellation,
+    sink: Box<dyn TranslationSink>,
+}
+
+/// Texts that a model can translate with the options of their request.
+struct PreparedTexts {
+    options: PreparedOptions,
+    texts: MarkedUpTexts,
+    /// Cost of each sentence of the texts.
+    costs: Vec<Cost>,
+    /// Number of translated sentences.
+    done: usize,
+    /// Number of complete texts.
+    complete: usize,
+}
+
+impl PreparedTexts {
+    /// Sentences of the next slice, if so many jobs share it.
+    fn slice(&self, jobs: usize, budget: &WorkBudget) -> &[Sentence] {
+        let length = slice_length(&self.costs[self.done..], budget, jobs);
+        &self.texts.sentences()[self.done..][..length]
+    }
+}
+
+impl TranslationJob {
+    /// Returns the job of translating texts. `fields` names the fields of the request that its cost depends on.
+    pub fn new(
+        model: Arc<LoadedModel>,
+        mut given: Vec<Sentence>,
+        options: TranslationOptions,
+        budget: WorkBudget,
+        fields: &'static str,
+        cancellation: &Cancellation,
+        sink: Box<dyn TranslationSink>,
+    ) -> Self {
+        for (index, sentence) in (0u64..).zip(&mut given) {
+            sentence.cancellation = cancellation.clone();
+            // Samples do not depend on the slices.
+            sentence.seed_index = Some(index);
+        }
+        let characters = given.iter().map(|sentence| sentence.text.len()).sum::<usize>() + options.characters();
+        Self {
+            model,
+            given,
+            options,
+            budget,
+            fields,
+            lane: Lane::of_characters(characters),
+            prepared: None,
+            cancellation: cancellation.clone(),
+            sink,
+        }
+    }
+
+    /// Queue that the job belongs to.
+    pub fn lane(&self) -> Lane {
+        self.lane
+    }
+
+    /// Cancellation of the job.
+    pub fn cancellation(&self) -> &Cancellation {
+        &self.cancellation
+    }
+
+    /// False while the client has to read its answer first.
+    pub fn is_ready(&self) -> bool {
+        self.sink.is_ready()
+    }
+
+    /// True if both can be translated together.
+    pub fn is_like(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.model, &other.model) && self.options == other.options && !self.options.is_sampled()
+    }
+
+    /// Translates a slice of each of several jobs that are alike, together. Returns the jobs that are not done.
+    pub fn run_slices(jobs: Vec<Box<Self>>, lane: Lane, metrics: &ServerMetrics) -> Vec<Box<Self>> {
+        let mut unfinished = Vec::new();
+        let mut ready = Vec::with_capacity(jobs.len());
+        let mut options = jobs.iter().find_map(|job| Some(job.prepared.as_ref()?.options.clone()));
+        for mut job in jobs {
+            match job.prepare(&mut options) {
+                Err(error) => job.sink.fail(error),
+                Ok(()) if job.lane != lane => unfinished.push(job),
+                Ok(()) => ready.push(job),
+            }
+        }
+        if let Some(options) = options.filter(|_| !ready.is_empty()) {
+            unfinished.extend(translate_slices(ready, &options, metrics));
+        }
+        unfinished
+    }
+
+    /// Checks the options and the cost of the work, before the first slice. Jobs that are alike share their options.
+    fn prepare(&mut self, shared: &mut Option<PreparedOptions>) -> Result<(), ApiError> {
+        if self.prepared.is_some() {
+            return Ok(());
+        }
+        let options = match shared {
+            Some(options) => options.clone(),
+            None => shared.insert(self.options.prepare(&self.model)?).clone(),
+        };
+        let texts = MarkedUpTexts::new(std::mem::take(&mut self.given), &options.markup);
+        self.budget.check_count(texts.sentences().len(), self.options.decoding.n_best, self.fields)?;
+        let source = &options.translator.checkpoint().source;
+        let costs = texts.sentences().par_iter().map(|sentence| {
+            Ok(Cost::of_search(source.encode(&sentence.text)?.len(), &options.request))
+        });
+        let costs = costs.collect::<Result<Vec<Cost>>>()?;
+        self.budget.check(&costs, self.fields)?;
+        self.sink.begin(&PreparedWork { translator: &options.unconstrained, costs: &costs, budget: &self.budget })?;
+        self.lane = Lane::of_steps(costs.iter().map(|cost| cost.steps).sum());
+        self.prepared = Some(PreparedTexts { options, texts, costs, done: 0, complete: 0 });
+        Ok(())
+    }
+
+    /// Gives the client the texts that are complete with the translations of the next slice. Returns the job if it is not done.
+    fn take(mut self: Box<Self>, translations: Vec<Vec<Translation>>) -> Option<Box<Self>> {
+        if self.cancellation.is_cancelled() {
+            self.sink.fail(ApiError::stopping());
+            return None;
+        }
+        match self.send(translations) {
+            Ok(true) => None,
+            Ok(false) => Some(self),
+            Err(error) => {
+                self.sink.fail(error);
+                None
+            }
+        }
+    }
+
+    /// Sends the texts that are complete with the translations of the next slice. Returns true once all are.
+    fn send(&mut self, translations: Vec<Vec<Translation>>) -> Result<bool, ApiError> {
+        let Some(prepared) = &mut self.prepared else { return Ok(true) };
+        prepared.done += translations.len();
+        let translations = prepared.texts.add(&prepared.options.translator, translations)?;
+        let first = prepared.complete;
+        prepared.complete += translations.len();
+        let sentences = &prepared.texts.given()[first..prepared.complete];
+        let is_last = prepared.complete == prepared.texts.given().len();
+        if is_last || !sentences.is_empty() {
+            self.sink.take(TranslatedSlice { first, sentences, translations, is_last })?;
+        }
+        Ok(is_last)
+    }
+}
+
+/// Translates the next slice of each job in one batch and returns the jobs that are not done.
+fn translate_slices(
+    jobs: Vec<Box<TranslationJob>>,
+    options: &PreparedOptions,
+    metrics: &ServerMetrics,
+) -> Vec<Box<TranslationJob>> {
+    let (mut batch, mut lengths) = (Vec::new(), Vec::new());
+    for job in &jobs {
+        let slice = job.prepared.as_ref().map_or(&[][..], |prepared| prepared.slice(jobs.len(), &job.budget));
+        batch.extend_from_slice(slice);
+        lengths.push(slice.len());
+    }
+    metrics.add_batch(&jobs[0].model.name, batch.len());
+    match options.translator.translate_batch(&batch, &options.request, &mut |_| {}) {
+        Ok(translations) => {
+            let mut translations = translations.into_iter();
+            let mut slices = Vec::with_capacity(jobs.len());
+            for (job, length) in jobs.into_iter().zip(lengths) {
+                slices.push((job, translations.by_ref().take(length).collect()));
+            }
+            // Links are computed here.
+            slices.into_par_iter().filter_map(|(job, translations)| job.take(translations)).collect()
+        }
+        // The sentence of one client must not fail the others.
+        Err(_) if jobs.len() > 1 => {
+            jobs.into_iter().flat_map(|job| translate_slices(vec![job], options, metrics)).collect()
+        }
+        Err(error) => {
+            let error = ApiError::from(error);
+            for mut job in jobs {
+                job.sink.fail(error.clone());
+            }
+            Vec::new()
+        }
+    }
+}
+
+/// Sink that makes a value of each sentence's translations and sends all of them together.
+pub struct CollectedTranslations<T, F> {
+    make: F,
+    made: Vec<T>,
+    reply: Mutex<Option<oneshot::Sender<Result<Vec<T>, ApiError>>>>,
+}
+
+impl<T: Send, F: FnMut(&TranslatedSlice) -> Result<Vec<T>> + Send> CollectedTranslations<T, F> {
+    /// Returns a sink and what receives its values. `make` returns one for each sentence of a slice.
+    pub fn new(make: F) -> (Self, oneshot::Receiver<Result<Vec<T>, ApiError>>) {
+        let (reply, result) = oneshot::channel();
+        (Self { make, made: Vec::new(), reply: Mutex::new(Some(reply)) }, result)
+    }
+
+    fn reply(&mut self, result: Result<Vec<T>, ApiError>) {
+        if let Some(reply) = self.reply.get_mut().ok().and_then(Option::take) {
+            // A client that went away needs no reply.
+            let _ = reply.send(result);
+        }
+    }
+}
+
+impl<T: Send, F: FnMut(&TranslatedSlice) -> Result<Vec<T>> + Send> TranslationSink for CollectedTranslations<T, F> {
+    fn take(&mut self, slice: TranslatedSlice) -> Result<(), ApiError> {
+        let made = (self.make)(&slice)?;
+        self.made.extend(made);
+        if slice.is_last {
+            let made = std::mem::take(&mut self.made);
+            self.reply(Ok(made));
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, error: ApiError) {
+        self.reply(Err(error));
+    }
+}
