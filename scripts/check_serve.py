@@ -6,14 +6,14 @@ into a fresh environment; `--offline` leaves them out.
 
     python3 scripts/check_serve.py                    # the client, then 1, 8 and 64 clients at once
     python3 scripts/check_serve.py --seconds 20       # longer measurements
-    python3 scripts/check_serve.py --soak-minutes 60  # good and broken requests, with memory sampled
+    python3 scripts/check_serve.py --fairness         # how long a short sentence waits beside heavy requests
+    python3 scripts/check_serve.py --abuse-minutes 60 # all of them at once, with memory, files and threads
 """
 
 import argparse
 import asyncio
 import json
 import os
-import random
 import re
 import signal
 import subprocess
@@ -22,6 +22,8 @@ import tempfile
 import time
 import venv
 from pathlib import Path
+
+import serve_loads
 
 ROOT = Path(__file__).resolve().parent.parent
 CLIENT = """
@@ -151,70 +153,18 @@ def measure(program, server, seconds):
         )
 
 
-BROKEN = [
-    b"{",
-    b"\xff" * 1000,
-    b"[" * 100_000,
-    json.dumps({"q": "a" * 300_000, "source": "en", "target": "fr"}).encode(),
-    json.dumps({"q": ["a"] * 100_000, "source": "en", "target": "fr"}).encode(),
-    json.dumps({"q": "She sleeps.", "source": "xx", "target": "fr"}).encode(),
-]
-
-
-async def idle(server, seconds):
-    """Opens 1000 connections that send nothing."""
-    connections = [await asyncio.open_connection(server.host, server.port) for _ in range(1000)]
-    await asyncio.sleep(seconds)
-    for _, writer in connections:
-        writer.close()
-
-
-async def soak(server, minutes, texts, expected):
-    """Sends good and broken requests at once, and prints memory each minute."""
-    end = time.perf_counter() + 60 * minutes
-    counts = {"good": 0, "broken": 0, "abandoned": 0}
-
-    async def good(number):
-        connection = Connection(server)
-        await connection.open()
-        index = number
-        while time.perf_counter() < end:
-            index = (index + 7) % len(texts)
-            status, body = await connection.post("/translate", {"q": texts[index], "source": "en", "target": "fr"})
-            assert status == 200 and json.loads(body)["translatedText"] == expected[index], (status, body)
-            counts["good"] += 1
-
-    async def broken(number):
-        choose = random.Random(number)
-        while time.perf_counter() < end:
-            connection = Connection(server)
-            await connection.open()
-            status, body = await connection.post("/translate", choose.choice(BROKEN))
-            assert status in (400, 413) and "error" in json.loads(body), (status, body)
-            connection.close()
-            counts["broken"] += 1
-            await asyncio.sleep(0.05)
-
-    async def abandoned():
-        while time.perf_counter() < end:
-            _, writer = await asyncio.open_connection(server.host, server.port)
-            body = json.dumps({"text": texts[:500], "beam": 50}).encode()
-            head = f"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
-            writer.write(head.encode() + body)
-            await asyncio.sleep(0.2)
-            writer.close()
-            counts["abandoned"] += 1
-            await asyncio.sleep(2)
-
-    async def sample():
-        started = time.perf_counter()
-        while time.perf_counter() < end:
-            await asyncio.sleep(min(60, max(0.1, end - time.perf_counter())))
-            minute = (time.perf_counter() - started) / 60
-            print(f"minute {minute:5.1f}: {server.memory():.0f} MB, {counts}", flush=True)
-
-    work = [good(number) for number in range(8)] + [broken(number) for number in range(4)]
-    await asyncio.gather(*work, abandoned(), idle(server, 30), sample())
+def check_loads(arguments):
+    texts = sentences(500)
+    expected, _ = translate(arguments.program, texts)
+    with tempfile.TemporaryDirectory() as directory:
+        keys = Path(directory) / "keys"
+        keys.write_text(serve_loads.KEY + "\n")
+        with Served(arguments.program, "--api-keys", keys) as server:
+            print(f"at the start: {server.memory():.0f} MB", flush=True)
+            if arguments.fairness:
+                serve_loads.fairness(server, arguments.seconds, texts, expected)
+            else:
+                asyncio.run(serve_loads.abuse(server, arguments.abuse_minutes, texts, expected))
 
 
 def main():
@@ -223,15 +173,13 @@ def main():
     parser.add_argument("--program", default=target / "release" / "softalign", help="the softalign program")
     parser.add_argument("--offline", action="store_true", help="without LibreTranslate's client")
     parser.add_argument("--seconds", type=float, default=5, help="duration of each measurement")
-    parser.add_argument("--soak-minutes", type=float, help="duration of good and broken requests, instead of the rest")
+    parser.add_argument("--fairness", action="store_true", help="measure waiting beside loads, instead of the rest")
+    parser.add_argument("--abuse-minutes", type=float, help="duration of all loads at once, instead of the rest")
     arguments = parser.parse_args()
+    if arguments.fairness or arguments.abuse_minutes:
+        check_loads(arguments)
+        return
     with Served(arguments.program) as server:
-        if arguments.soak_minutes:
-            texts = sentences(500)
-            expected, _ = translate(arguments.program, texts)
-            print(f"at the start: {server.memory():.0f} MB")
-            asyncio.run(soak(server, arguments.soak_minutes, texts, expected))
-            return
         if not arguments.offline:
             check_client(server)
         measure(arguments.program, server, arguments.seconds)

@@ -17,6 +17,7 @@ use super::body::JsonBody;
 use super::cost::Cost;
 use super::error::{ApiError, ErrorBody};
 use super::job::Lane;
+use super::memory::{UnreadBytes, UnreadGuard};
 use super::loaded_model::LoadedModel;
 use super::request_sizes::check_sizes;
 use super::state::Server;
@@ -35,6 +36,8 @@ const MAX_UNITS: usize = 200;
 const MIN_WEIGHT: u16 = 10;
 /// Maximum number of candidates per step.
 const MAX_CANDIDATES: usize = 100;
+/// Maximum attention weights of a translation of the greatest length.
+const MAX_WEIGHTS: usize = 100_000;
 /// Maximum of `length_factor`, which bounds the number of steps.
 const MAX_LENGTH_FACTOR: f64 = 5.0;
 
@@ -140,6 +143,10 @@ impl StepsRequest {
         if units > MAX_UNITS {
             return usage(format!("the steps of at most {MAX_UNITS} tokens can be shown, not of {units}"));
         }
+        let weights = Cost::of_search(units, &self.decoding.request()?).results / self.decoding.n_best;
+        if weights > MAX_WEIGHTS {
+            return usage("length_factor is too large for the steps of a text of this length");
+        }
         let sentence = Sentence { cancellation: cancellation.clone(), ..sentence };
         let options = TraceOptions {
             decode: self.decoding,
@@ -147,9 +154,16 @@ impl StepsRequest {
             intervention: self.intervention,
             candidates: self.candidates,
         };
-        let mut on_step = |partial: PartialTranslation| events.send("step", &StepEvent::from(partial));
+        let mut on_step = |partial: PartialTranslation| {
+            events.send("step", &StepEvent::from(partial));
+            if events.are_behind() {
+                cancellation.cancel();
+            }
+        };
         let trace = translator.trace_observed(sentence.clone(), &options, &mut on_step);
-        let Some(trace) = trace.map_err(Error::into_inner)? else { return Ok(()) };
+        let Some(trace) = trace.map_err(Error::into_inner)? else {
+            return if events.are_behind() { usage("the steps were not read as they came") } else { Ok(()) };
+        };
         let translations = vec![vec![trace.translation.clone()]];
         let linker = Linker { translator: Some(translator), ..model.linker.clone() };
         for linked in linker.link_translations(&translations, &[sentence])? {
@@ -161,26 +175,45 @@ impl StepsRequest {
     }
 }
 
+/// Event that the client has not read yet.
+struct UnreadEvent {
+    event: Result<Event, ApiError>,
+    _guard: UnreadGuard,
+}
+
 /// Sender of events to the client.
 #[derive(Clone)]
-struct Events(UnboundedSender<Result<Event, ApiError>>);
+struct Events {
+    sender: UnboundedSender<UnreadEvent>,
+    unread: UnreadBytes,
+}
 
 impl Events {
+    /// Sends an event. A client that went away needs none.
     fn send(&self, name: &str, data: &impl Serialize) {
-        let event = Event::default().event(name).json_data(data).map_err(|_| ApiError::internal());
-        // A client that went away needs no event.
-        let _ = self.0.send(event);
+        let data = serde_json::to_string(data).map_err(|_| ApiError::internal());
+        let bytes = data.as_ref().map_or(0, String::len);
+        self.push(data.map(|data| Event::default().event(name).data(data)), bytes);
     }
 
     fn fail(&self, error: ApiError) {
-        let _ = self.0.send(Err(error));
+        self.push(Err(error), 0);
+    }
+
+    fn push(&self, event: Result<Event, ApiError>, bytes: usize) {
+        let _ = self.sender.send(UnreadEvent { event, _guard: self.unread.add(bytes) });
+    }
+
+    /// True if the client does not read the events as they come.
+    fn are_behind(&self) -> bool {
+        self.unread.are_too_many()
     }
 }
 
 /// Events of one translation. Dropping the stream ends the work.
 pub struct EventStream {
     first: Option<Event>,
-    events: UnboundedReceiver<Result<Event, ApiError>>,
+    events: UnboundedReceiver<UnreadEvent>,
     work: JoinHandle<()>,
 }
 
@@ -202,7 +235,7 @@ impl Stream for EventStream {
         let or_error = |event: Result<Event, ApiError>| {
             event.or_else(|error| Event::default().event("error").json_data(ErrorBody::from(error)))
         };
-        next.map(|event| event.map(or_error))
+        next.map(|event| event.map(|unread| or_error(unread.event)))
     }
 }
 
@@ -227,7 +260,7 @@ pub async fn steps(
     server.admit(&caller, None, std::iter::once(&request.text))?;
     request.check()?;
     let (sender, events) = unbounded_channel();
-    let sender = Events(sender);
+    let sender = Events { sender, unread: server.memory().answer() };
     let model = server.model(request.model.as_deref())?.current();
     let lane = request.lane()?;
     let work = tokio::spawn(async move {
@@ -238,6 +271,6 @@ pub async fn steps(
         }
     });
     let mut stream = EventStream { first: None, events, work };
-    stream.first = Some(stream.events.recv().await.unwrap_or_else(|| Err(ApiError::stopping()))?);
+    stream.first = Some(stream.events.recv().await.map_or_else(|| Err(ApiError::stopping()), |first| first.event)?);
     Ok(Sse::new(stream))
 }

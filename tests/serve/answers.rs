@@ -49,6 +49,7 @@ fn translations_equal_those_of_the_command() {
     for (options, arguments) in cases {
         let mut request = options.clone();
         request["text"] = json!(SENTENCES);
+        request["attention"] = json!(true);
         let answer = server.post("/v1/translate", &request);
         assert_eq!(answer.status, 200, "{options}: {answer:?}");
         assert_eq!(
@@ -78,6 +79,7 @@ fn alignments_and_scores_equal_those_of_the_command() {
     ] {
         let mut request = options.clone();
         request["pairs"] = json!(given);
+        request["attention"] = json!(true);
         let answer = server.post("/v1/align", &request);
         assert_eq!(answer.body, command(&[&["align", "--format", "json", path], arguments].concat()), "{options}");
     }

@@ -140,8 +140,7 @@ fn signals_end_the_server_in_good_order() {
 #[test]
 fn endless_work_does_not_keep_the_server_from_ending() {
     let mut server = Served::start(&[]);
-    let body = json!({"text": vec!["They bought a black hat yesterday."; 2000], "beam": 300, "length_factor": 50.0})
-        .to_string();
+    let body = json!({"text": vec!["They bought a black hat yesterday and went home."; 50], "beam": 900}).to_string();
     let mut stream = server.connect();
     let head =
         format!("POST /v1/translate HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\n\r\n", server.address, body.len());
@@ -150,7 +149,8 @@ fn endless_work_does_not_keep_the_server_from_ending() {
     server.signal("-TERM");
     let began = Instant::now();
     assert!(server.wait().success() && began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
-    Answer::read(stream).unwrap().refused(503, &["stopping"]);
+    let answer = Answer::read(stream).unwrap();
+    assert!(answer.status == 503 || !answer.body.ends_with("0\r\n\r\n"), "an answer that was cut off looks complete");
 }
 
 #[test]
