@@ -460,7 +460,7 @@ pub async fn suggest(
     let Suggestion { q, s, source, target, api_key } = suggestion;
     server.access().admit(&caller, api_key.as_deref())?;
     let Some(collection) = server.collection() else {
-        return Err(ApiError::forbidden("Suggestions are disabled on this server: start it with --collect FILE"));
+        return Err(ApiError::forbidden("Suggestions are disabled on this server"));
     };
     let pair = Pair { source: given(q, "q")?, target: given(s, "s")? };
     let languages = [given(source, "source")?, given(target, "target")?];
