@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::metrics::LogisticRegression;
 use crate::model::Architecture;
-use crate::text::{OnError, Pair, TableFormat, TextSettings};
+use crate::text::{Languages, OnError, Pair, TableFormat, TextSettings};
 use crate::training::TrainingSettings;
 
 /// Format version of model directories. softalign reads its own version and older ones.
@@ -107,6 +107,9 @@ pub struct Invocation {
 pub struct DataSummary {
     /// Training files, as given on the command line: TSV files, or source and target.
     pub training_files: Vec<String>,
+    /// Languages of the pairs, if they were given or the names of files and columns tell them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub languages: Option<Languages>,
     /// Weights and tags of several training corpora; empty for a single untagged one.
     #[serde(default, alias = "mixture", skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<CorpusSource>,

@@ -158,6 +158,11 @@ impl ModelDir {
         Lock::acquire(&self.path)
     }
 
+    /// Paths of all files that a checkpoint can have, apart from the numbered event files.
+    pub fn file_paths(&self) -> Vec<PathBuf> {
+        FILES.iter().map(|name| self.path.join(name)).collect()
+    }
+
     /// Names of the checkpoint's existing files.
     pub(super) fn files(&self) -> Vec<String> {
         let named = FILES.into_iter().filter(|name| self.has(name)).map(str::to_owned);

@@ -79,6 +79,10 @@ pub struct ServeArgs {
     /// Append corrected pairs to this TSV file, which train takes.
     #[arg(long, value_name = "FILE.tsv")]
     pub collect: Option<PathBuf>,
+
+    /// Write a line for each request to standard error: time, address, method, path, status, bytes and milliseconds.
+    #[arg(long)]
+    pub access_log: bool,
 }
 
 impl ServeArgs {
@@ -99,6 +103,7 @@ impl ServeArgs {
             precision: self.precision,
             watch: self.watch,
             collect: self.collect.clone(),
+            access_log: self.access_log,
         }
     }
 }

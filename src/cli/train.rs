@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::pairs::{LayoutArgs, fail_or_skip};
-use crate::text::{OnError, SHIPPED_TRAINING, SHIPPED_VALIDATION};
+use crate::text::{Languages, OnError, SHIPPED_TRAINING, SHIPPED_VALIDATION};
 use crate::trainer::{InitVocabulary, SourceOptions, WeightedFile};
 use crate::training::TrainConfig;
 
@@ -88,6 +88,11 @@ pub struct TrainArgs {
     #[serde(flatten)]
     pub(crate) layout: LayoutArgs,
 
+    /// Languages of the pairs, such as en-fr, by which serve chooses the model [default: those that names of files or columns
+    /// tell, as train.en and train.fr, en-fr.tsv, or English and French].
+    #[arg(long, value_name = "SOURCE-TARGET", help_heading = "Data")]
+    pub languages: Option<Languages>,
+
     /// Treatment of lines that cannot be read, such as lines that are not UTF-8 [default: fail].
     #[arg(long, value_name = "HOW", value_parser = fail_or_skip(), conflicts_with = "guide", help_heading = "Data")]
     pub on_error: Option<OnError>,
@@ -151,6 +156,7 @@ impl TrainArgs {
             guide: self.guide.clone(),
             attention_pairs: self.attention_pairs.clone(),
             monolingual_target: self.monolingual_target.clone(),
+            languages: self.languages.clone(),
             on_error: self.on_error.unwrap_or_default(),
             pairs: None,
         }

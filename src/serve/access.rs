@@ -10,42 +10,55 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use axum::extract::FromRequestParts;
-use axum::http::{header, request};
+use axum::http::{Extensions, request};
 use sha2::{Digest, Sha256};
 
 use super::error::ApiError;
 
 /// Time in which requests of a client are counted.
 const WINDOW: Duration = Duration::from_secs(60);
+/// Maximum number of requests of an address in the window whose key is missing or unknown.
+const MAX_WITHOUT_KEY: u32 = 60;
 /// Number of clients from which on those of past windows are forgotten.
 const MANY_CLIENTS: usize = 10_000;
+
+/// SHA-256 of a key.
+type KeyDigest = [u8; 32];
 
 /// Address of the client, an extension of each request.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientAddress(pub IpAddr);
 
+impl ClientAddress {
+    /// Returns the address in the extensions of a request.
+    pub fn of(extensions: &Extensions) -> IpAddr {
+        extensions.get::<Self>().map_or(Ipv4Addr::UNSPECIFIED.into(), |client| client.0)
+    }
+}
+
+/// Known key in the head of a request, an extension of it.
+#[derive(Clone, Copy)]
+pub struct KnownKey(KeyDigest);
+
 /// Client of a request.
 pub struct Caller {
     address: IpAddr,
-    /// Key of the header `Authorization: Bearer KEY`.
-    key: Option<String>,
+    /// Known key in the head of the request.
+    key: Option<KnownKey>,
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut request::Parts, _: &S) -> Result<Self, Infallible> {
-        let address = parts.extensions.get::<ClientAddress>().map_or(Ipv4Addr::UNSPECIFIED.into(), |client| client.0);
-        let authorization = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let key = authorization.and_then(|value| value.strip_prefix("Bearer ")).map(|key| key.trim().to_owned());
-        Ok(Self { address, key })
+        Ok(Self { address: ClientAddress::of(&parts.extensions), key: parts.extensions.get().copied() })
     }
 }
 
 /// Client whose requests are counted: one with a key, or else an address. Hosts of IPv6 have a whole network.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Client {
-    Key([u8; 32]),
+    Key(KeyDigest),
     V4([u8; 4]),
     V6Network([u8; 8]),
 }
@@ -67,7 +80,7 @@ impl From<IpAddr> for Client {
 pub struct Access {
     file: Option<PathBuf>,
     /// Digests of the keys, if a key is needed.
-    keys: RwLock<Vec<[u8; 32]>>,
+    keys: RwLock<Vec<KeyDigest>>,
     requests_per_minute: Option<u32>,
     /// Start of the window and requests in it.
     counts: Mutex<HashMap<Client, (Instant, u32)>>,
@@ -104,37 +117,52 @@ impl Access {
         self.file.is_some()
     }
 
-    /// Counts a request of work and admits it. The key is that of the body or of the header.
+    /// Counts a request of work and admits it. `key` is that of the body, which counts if the head has none.
     ///
     /// # Errors
     /// The key is missing or unknown (403), or the client had too many requests in this minute (429).
     pub fn admit(&self, caller: &Caller, key: Option<&str>) -> Result<(), ApiError> {
-        let key = key.or(caller.key.as_deref());
-        let client = match key {
-            Some(key) if self.needs_key() => Client::Key(self.known_key(key)?),
-            None if self.needs_key() => {
-                return Err(ApiError::forbidden(
-                    "a key is needed: send api_key, or the header Authorization: Bearer KEY",
-                ));
-            }
-            _ => Client::from(caller.address),
+        let known = match caller.key {
+            None if self.needs_key() => Some(self.check(key.filter(|key| !key.is_empty()), caller.address)?),
+            known => known,
         };
-        match self.requests_per_minute {
-            Some(most) => self.count(client, most),
-            None => Ok(()),
+        let client = known.map_or_else(|| Client::from(caller.address), |KnownKey(key)| Client::Key(key));
+        let Some(most) = self.requests_per_minute else { return Ok(()) };
+        let counted = self.count(client, most);
+        counted.map_err(|wait| ApiError::too_many(&format!("a client can send {most} requests in a minute"), wait))
+    }
+
+    /// Recognizes a key.
+    ///
+    /// # Errors
+    /// The key is missing or unknown (403), for the address once too often (429). Such an address is not locked out: behind a
+    /// proxy, clients with known keys have it too.
+    pub fn check(&self, key: Option<&str>, address: IpAddr) -> Result<KnownKey, ApiError> {
+        if let Some(known) = key.and_then(|key| self.known_key(key)) {
+            return Ok(known);
         }
+        let most = self.requests_per_minute.map_or(MAX_WITHOUT_KEY, |most| most.min(MAX_WITHOUT_KEY));
+        self.count(address.into(), most).map_err(|wait| {
+            ApiError::too_many(&format!("an address can send {most} requests without a known key in a minute"), wait)
+        })?;
+        Err(ApiError::forbidden(match key {
+            Some(_) => "this key is not known here",
+            None => "a key is needed: send api_key, or the header Authorization: Bearer KEY",
+        }))
     }
 
-    /// Returns the digest of a key. Its comparison with the known ones takes the same time for all keys.
-    fn known_key(&self, key: &str) -> Result<[u8; 32], ApiError> {
-        let digest: [u8; 32] = Sha256::digest(key).into();
-        let differences = |known: &[u8; 32]| known.iter().zip(&digest).fold(0, |all, (a, b)| black_box(all | (a ^ b)));
+    /// Returns a key if it is known. Its comparison with the known ones takes the same time for all keys.
+    fn known_key(&self, key: &str) -> Option<KnownKey> {
+        let digest: KeyDigest = Sha256::digest(key).into();
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
-        let is_known = keys.iter().fold(false, |found, known| black_box(found | (differences(known) == 0)));
-        if is_known { Ok(digest) } else { Err(ApiError::forbidden("this key is not known here")) }
+        keys.iter().fold(false, |found, known| black_box(found | is_equal(known, &digest))).then_some(KnownKey(digest))
     }
 
-    fn count(&self, client: Client, most: u32) -> Result<(), ApiError> {
+    /// Counts a request of a client.
+    ///
+    /// # Errors
+    /// The client had `most` requests in this window; the error is the time until the next one.
+    fn count(&self, client: Client, most: u32) -> Result<(), Duration> {
         let now = Instant::now();
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.len() >= MANY_CLIENTS {
@@ -145,18 +173,39 @@ impl Access {
             (*start, *count) = (now, 0);
         }
         if *count >= most {
-            return Err(ApiError::too_many(most, WINDOW - (now - *start)));
+            return Err(WINDOW - (now - *start));
         }
         *count += 1;
         Ok(())
     }
 }
 
-/// Reads the digests of keys: one per line, without blank lines and those that begin with `#`.
-fn read_keys(file: &Path) -> Result<Vec<[u8; 32]>> {
+/// Compares digests in the same time for all of them.
+fn is_equal(one: &KeyDigest, other: &KeyDigest) -> bool {
+    one.iter().zip(other).fold(0, |all, (a, b)| black_box(all | (a ^ b))) == 0
+}
+
+/// Reads the digests of keys: one per line. `#` at the start of a line or after a space begins a comment.
+fn read_keys(file: &Path) -> Result<Vec<KeyDigest>> {
     let text = std::fs::read_to_string(file).with_context(|| format!("{}: cannot read the keys", file.display()))?;
-    let keys = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let keys: Vec<[u8; 32]> = keys.map(|key| Sha256::digest(key).into()).collect();
+    let mut keys = Vec::new();
+    for (line, number) in text.trim_start_matches('\u{feff}').lines().zip(1..) {
+        let key = without_comment(line).trim();
+        ensure!(
+            key.bytes().all(|byte| byte.is_ascii_graphic()),
+            "{}:{number}: a key can have ASCII letters, digits and punctuation, which headers carry, and no spaces",
+            file.display()
+        );
+        if !key.is_empty() {
+            keys.push(Sha256::digest(key).into());
+        }
+    }
     ensure!(!keys.is_empty(), "{}: there is no key here; write one per line", file.display());
     Ok(keys)
+}
+
+fn without_comment(line: &str) -> &str {
+    let mut signs = line.match_indices('#').map(|(index, _)| index);
+    let start = signs.find(|&index| index == 0 || line[..index].ends_with(char::is_whitespace));
+    start.map_or(line, |start| &line[..start])
 }

@@ -1,4 +1,4 @@
-//! Bodies of requests, read with a limit and a deadline.
+//! Bodies of requests, read with a limit and a deadline, and the fields in them.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -6,18 +6,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{FromRequest, Request};
-use axum::http::{StatusCode, header};
+use axum::extract::{FromRequest, Multipart, Request};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use futures_core::Stream;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::error::ApiError;
+use super::field_errors::{parse_fields, parse_json};
+use super::memory::{BodyMemory, BodyPermit, RequestMemory};
 use super::state::Server;
 
 /// Time to send a whole body.
 const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// Bytes of a body that need no place: those of each connection are provided for.
+const SMALL: usize = 16 * 1024;
+/// Maximum number of parts of a body for each text that a request may have, and further ones.
+const PARTS_PER_TEXT: usize = 4;
+const MORE_PARTS: usize = 10_000;
 
 /// Maximum bytes beyond the limit that are read and discarded, so that the client reads the answer: a connection that is
 /// closed before all is read would lose it.
@@ -26,12 +35,12 @@ const MAX_DISCARDED: usize = 16 << 20;
 /// Body in JSON, whatever its Content-Type.
 pub struct JsonBody<T>(pub T);
 
-/// Body in JSON, or as a form if its Content-Type says so.
-pub struct JsonOrForm<T>(pub T);
+/// Fields in JSON, or in a form if the Content-Type says so. Parameters of the query stand for missing ones.
+pub struct Fields<T>(pub T);
 
 /// One text or several.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text or a list of texts")]
 pub enum Texts {
     /// One text.
     One(String),
@@ -53,64 +62,156 @@ impl<T: DeserializeOwned> FromRequest<Arc<Server>> for JsonBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, ApiError> {
-        Ok(Self(parse_json(&read(request, server.body_limit()).await?)?))
+        parse_json(&read(request, server).await?).map(Self).map_err(ApiError::invalid)
     }
 }
 
-impl<T: DeserializeOwned> FromRequest<Arc<Server>> for JsonOrForm<T> {
+impl<T: DeserializeOwned> FromRequest<Arc<Server>> for Fields<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, ApiError> {
-        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        if kind == "multipart/form-data" {
-            return Err(ApiError::invalid(
-                "multipart forms are not read; send JSON or application/x-www-form-urlencoded",
-            ));
+        let (head, body) = request.into_parts();
+        let kind = content_type(&head.headers);
+        let query = query_fields(&head.uri);
+        let bytes = read(Request::from_parts(head.clone(), body), server).await?;
+        let is_json = bytes.trim_ascii_start().first() == Some(&b'{') || kind == "application/json";
+        let mut fields = match kind.as_str() {
+            "multipart/form-data" => texts(parts(Request::from_parts(head, bytes.into())).await?),
+            _ if is_json && query.is_empty() => return parse_json(&bytes).map(Self).map_err(ApiError::invalid),
+            _ if is_json => parse_json(&bytes).map_err(ApiError::invalid)?,
+            "application/x-www-form-urlencoded" => texts(form_fields(&bytes)),
+            _ if bytes.is_empty() => Map::new(),
+            _ => return Err(ApiError::invalid("send JSON or a form")),
+        };
+        for (name, value) in texts(query) {
+            fields.entry(name).or_insert(value);
         }
-        let bytes = read(request, server.body_limit()).await?;
-        let is_object = bytes.trim_ascii_start().first() == Some(&b'{');
-        if kind != "application/x-www-form-urlencoded" || is_object {
-            return Ok(Self(parse_json(&bytes)?));
-        }
-        let form = serde_urlencoded::from_bytes(&bytes);
-        Ok(Self(form.map_err(|reason| ApiError::invalid(format!("the form is not valid: {reason}")))?))
+        parse_fields(fields).map(Self).map_err(ApiError::invalid)
     }
 }
 
-fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(bytes).map_err(|reason| ApiError::invalid(format!("the JSON is not valid: {reason}")))
+/// Returns the kind of a body in lower case, without its parameters.
+fn content_type(headers: &HeaderMap) -> String {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Reads a body of at most `limit` bytes.
-async fn read(request: Request, limit: usize) -> Result<Bytes, ApiError> {
-    let too_large = || ApiError::too_large(format!("a body can have {limit} bytes; send several requests"));
+/// Returns the parameters of a query.
+pub fn query_fields(uri: &Uri) -> Vec<(String, String)> {
+    form_fields(uri.query().unwrap_or_default().as_bytes())
+}
+
+fn form_fields(form: &[u8]) -> Vec<(String, String)> {
+    // Any bytes are a form.
+    serde_urlencoded::from_bytes(form).unwrap_or_default()
+}
+
+/// Returns the texts of a multipart form. Files are left out.
+async fn parts(request: Request) -> Result<Vec<(String, String)>, ApiError> {
+    let mut form = Multipart::from_request(request, &()).await.map_err(|reason| invalid_form(&reason.body_text()))?;
+    let mut fields = Vec::new();
+    while let Some(part) = form.next_field().await.map_err(|reason| invalid_form(&reason.body_text()))? {
+        if let (Some(name), None) = (part.name().map(str::to_owned), part.file_name()) {
+            fields.push((name, part.text().await.map_err(|reason| invalid_form(&reason.body_text()))?));
+        }
+    }
+    Ok(fields)
+}
+
+fn invalid_form(reason: &str) -> ApiError {
+    ApiError::invalid(format!("the form is not valid: {reason}"))
+}
+
+/// Returns fields by name; of several with a name, the first.
+fn texts(fields: Vec<(String, String)>) -> Map<String, Value> {
+    let mut named = Map::new();
+    for (name, value) in fields {
+        named.entry(name).or_insert(value.into());
+    }
+    named
+}
+
+/// Reads a body within the limits of the server. It keeps its place in memory until the request is answered.
+async fn read(request: Request, server: &Server) -> Result<Bytes, ApiError> {
+    let limit = server.body_limit();
     let length = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     if length.is_some_and(|length: u64| length > limit.saturating_add(MAX_DISCARDED) as u64) {
-        return Err(too_large());
+        return Err(too_large(limit));
     }
-    match tokio::time::timeout(BODY_TIME, collect(request.into_body(), limit)).await {
-        Ok(bytes) => bytes.ok_or_else(too_large),
+    let kept = request.extensions().get::<BodyMemory>().cloned();
+    match tokio::time::timeout(BODY_TIME, collect(request.into_body(), limit, Some(server.memory()))).await {
+        Ok(collected) => {
+            let Collected { bytes, permit } = collected?;
+            if count_parts(&bytes) > PARTS_PER_TEXT * server.limits().texts + MORE_PARTS {
+                return Err(ApiError::too_large("the body has too many parts; send several requests"));
+            }
+            if let Some(kept) = kept {
+                kept.keep(permit);
+            }
+            Ok(bytes)
+        }
         Err(_) => Err(ApiError::new(
             StatusCode::REQUEST_TIMEOUT,
-            format!("the body did not arrive within {} s", BODY_TIME.as_secs()),
+            format!("the body did not arrive within {} s, or too many others were being read", BODY_TIME.as_secs()),
         )),
     }
 }
 
-/// Returns a body, or none if it has more than `limit` bytes or its client went away.
-async fn collect(body: Body, limit: usize) -> Option<Bytes> {
+/// Body with its place in memory, which a small one does not need.
+struct Collected {
+    bytes: Bytes,
+    permit: Option<BodyPermit>,
+}
+
+/// Returns a body of at most `limit` bytes, each of which waits for a place in memory.
+async fn collect(body: Body, limit: usize, memory: Option<&RequestMemory>) -> Result<Collected, ApiError> {
     let mut chunks = body.into_data_stream();
     let (mut bytes, mut length) = (Vec::new(), 0);
+    let (mut permit, mut placed) = (None, SMALL);
     while let Some(chunk) = poll_fn(|context| Pin::new(&mut chunks).poll_next(context)).await {
-        let chunk = chunk.ok()?;
+        let chunk = chunk.map_err(|_| ApiError::invalid("the body is cut off, or its chunks are not valid"))?;
         length += chunk.len();
         if length > limit.saturating_add(MAX_DISCARDED) {
-            return None;
+            return Err(too_large(limit));
         }
-        if length <= limit {
-            bytes.extend_from_slice(&chunk);
+        if length > limit {
+            continue;
+        }
+        if let Some(memory) = memory.filter(|_| length > placed) {
+            permit = memory.reserve_body(length - placed, permit).await;
+            placed = length;
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    if length <= limit { Ok(Collected { bytes: bytes.into(), permit }) } else { Err(too_large(limit)) }
+}
+
+/// Number of parts of a body: the values in its JSON, or the fields of its form. Each takes more memory than its bytes.
+fn count_parts(bytes: &[u8]) -> usize {
+    if !matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'[')) {
+        return bytes.iter().filter(|&&byte| byte == b'&').count();
+    }
+    let (mut count, mut in_text, mut is_escaped) = (0, false, false);
+    for &byte in bytes {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = in_text,
+            b'"' => in_text = !in_text,
+            b',' | b'[' | b'{' if !in_text => count += 1,
+            _ => {}
         }
     }
-    (length <= limit).then(|| bytes.into())
+    count
+}
+
+fn too_large(limit: usize) -> ApiError {
+    ApiError::too_large(format!("a body can have {limit} bytes; send several requests"))
+}
+
+/// Reads and discards the body of a request that is answered at once, so that its client reads the answer. A client that
+/// waits for leave to send its body need not send it.
+pub fn discard(request: Request) {
+    if !request.headers().contains_key(header::EXPECT) {
+        tokio::spawn(tokio::time::timeout(BODY_TIME, collect(request.into_body(), 0, None)));
+    }
 }

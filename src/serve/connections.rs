@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use anyhow::Result;
 use axum::Router;
 use axum::body::Body;
-use axum::extract::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -19,14 +19,15 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
 use super::access::ClientAddress;
+use super::exchange::Exchange;
 use super::routes::router;
-use super::stalled::WriteLimited;
+use super::stalled::{LimitedStream, WaitLimits};
 use super::state::Server;
 
 /// Time to send the headers of a request, and to begin the next one on a connection.
 const HEADER_TIME: Duration = Duration::from_secs(10);
-/// Time that a client may read nothing of an answer.
-const READ_TIME: Duration = Duration::from_secs(30);
+/// Times that a client may read nothing of an answer, and wait for one after it has ended its side of the connection.
+const WAIT_LIMITS: WaitLimits = WaitLimits { write: Duration::from_secs(30), half_closed: Duration::from_secs(3) };
 /// Maximum bytes of the headers of a request.
 const MAX_HEADERS: usize = 64 * 1024;
 /// Maximum number of open connections; further ones wait to be accepted.
@@ -38,11 +39,20 @@ const GRACE: Duration = Duration::from_secs(7);
 /// Time for requests whose work was cut short then.
 const LAST_GRACE: Duration = Duration::from_secs(1);
 
+/// Channels to other threads.
+pub struct Channels {
+    /// Asks for a reload of the models and keys.
+    pub reload: Sender<()>,
+    /// Receives a line for each request, if they are logged.
+    pub log: Option<Sender<String>>,
+}
+
 /// Serves connections until SIGINT or SIGTERM, then answers the running requests. SIGHUP asks for a reload.
 ///
 /// # Errors
 /// Signals cannot be received.
-pub async fn serve(listener: TcpListener, server: Arc<Server>, reload: Sender<()>) -> Result<()> {
+pub async fn serve(listener: TcpListener, server: Arc<Server>, channels: Channels) -> Result<()> {
+    let Channels { reload, log } = channels;
     raise_file_limit();
     let router = router(Arc::clone(&server));
     let (stop, stopping) = watch::channel(false);
@@ -59,9 +69,10 @@ pub async fn serve(listener: TcpListener, server: Arc<Server>, reload: Sender<()
         };
         match connection {
             Ok((stream, address)) => {
-                let (router, stopping) = (router.clone(), stopping.clone());
+                let (client, stopping) = (Client { address: address.ip(), log: log.clone() }, stopping.clone());
+                let router = router.clone();
                 tokio::spawn(async move {
-                    serve_connection(stream, address.ip(), router, stopping).await;
+                    serve_connection(stream, client, router, stopping).await;
                     drop(slot);
                 });
             }
@@ -93,20 +104,30 @@ fn raise_file_limit() {
 #[cfg(not(unix))]
 fn raise_file_limit() {}
 
-async fn serve_connection(stream: TcpStream, client: IpAddr, router: Router, mut stopping: watch::Receiver<bool>) {
+/// Client of a connection.
+struct Client {
+    address: IpAddr,
+    log: Option<Sender<String>>,
+}
+
+async fn serve_connection(stream: TcpStream, client: Client, router: Router, mut stopping: watch::Receiver<bool>) {
     let _ = stream.set_nodelay(true);
     let service = TowerToHyperService::new(router);
-    let answer = service_fn(move |request: Request<Incoming>| {
+    let is_answering = Arc::new(AtomicBool::new(false));
+    let stream = LimitedStream::new(stream, WAIT_LIMITS, Arc::clone(&is_answering));
+    let answer = service_fn(move |request: hyper::Request<Incoming>| {
         let mut request = request.map(Body::new);
-        request.extensions_mut().insert(ClientAddress(client));
-        service.call(request)
+        request.extensions_mut().insert(ClientAddress(client.address));
+        let exchange = Exchange::begin(&mut request, client.address, &is_answering, client.log.clone());
+        let answered = service.call(request);
+        async move { answered.await.map(|response| exchange.answer(response)) }
     });
     let mut connection = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEADER_TIME)
             .max_buf_size(MAX_HEADERS)
-            .serve_connection(TokioIo::new(WriteLimited::new(stream, READ_TIME)), answer)
+            .serve_connection(TokioIo::new(stream), answer)
     );
     tokio::select! {
         // A client that misbehaves loses its connection, which is all that it needs to know.

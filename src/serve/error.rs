@@ -10,6 +10,7 @@ use serde::Serialize;
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response as Description, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema};
 
+use super::field_errors::with_field_names;
 use crate::error::UsageError;
 
 /// Error of a request: `{"error": text}` with a status.
@@ -45,9 +46,9 @@ impl ApiError {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, message)
     }
 
-    /// Returns the error of a client with too many requests in a minute.
-    pub fn too_many(most: u32, retry_after: Duration) -> Self {
-        let message = format!("a client can send {most} requests in a minute; wait {} s", retry_after.as_secs() + 1);
+    /// Returns the error of a client beyond a limit of requests in a minute.
+    pub fn too_many(limit: &str, retry_after: Duration) -> Self {
+        let message = format!("{limit}; wait {} s", retry_after.as_secs() + 1);
         Self { retry_after: Some(retry_after), ..Self::new(StatusCode::TOO_MANY_REQUESTS, message) }
     }
 
@@ -84,7 +85,7 @@ impl From<anyhow::Error> for ApiError {
     fn from(error: anyhow::Error) -> Self {
         let is_usage = error.downcast_ref::<UsageError>().is_some();
         let status = if is_usage { StatusCode::BAD_REQUEST } else { StatusCode::INTERNAL_SERVER_ERROR };
-        Self::new(status, format!("{error:#}"))
+        Self::new(status, with_field_names(&format!("{error:#}")))
     }
 }
 

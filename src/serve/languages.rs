@@ -1,4 +1,6 @@
-//! Languages of models: codes in their names and tags.
+//! Languages of models: codes in their names and tags, or those that they were trained on.
+
+use crate::text::{Languages, split_language_code};
 
 /// Direction of translation that a model has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,43 +13,42 @@ pub struct LanguagePair {
     pub tag: Option<String>,
 }
 
-/// Returns the language pairs of a model: those of its name, such as `en-fr`, `pt-BR-de` or `en-fr:formal`, or of the source
-/// language in its name and the target languages of its tags.
-pub fn language_pairs<'t>(name: &str, tags: impl Iterator<Item = &'t str>) -> Vec<LanguagePair> {
-    let languages = name.split(':').next().unwrap_or_default();
-    let Some((source, target)) = split_code(languages) else { return Vec::new() };
-    let tagged = tags.filter_map(|tag| {
-        let letters = tag.trim_matches(|character: char| !character.is_alphanumeric());
-        let code = ["2", "to_", "to-"].iter().find_map(|before| letters.strip_prefix(before)).unwrap_or(letters);
-        let (target, _) = split_code(code).filter(|(_, rest)| rest.is_empty())?;
-        Some(LanguagePair { source: source.to_owned(), target: target.to_owned(), tag: Some(tag.to_owned()) })
-    });
-    let mut pairs: Vec<LanguagePair> = tagged.collect();
+/// Returns the language pairs of a model: those of its name, such as `en-fr`, `pt-BR-de` or `en-fr:formal`; or the source
+/// language in its name and the target languages of its tags; or else the languages that it was trained on, with tags too.
+pub fn language_pairs<'t>(
+    name: &str,
+    trained: Option<&Languages>,
+    tags: impl Iterator<Item = &'t str>,
+) -> Vec<LanguagePair> {
+    let of_name = split_language_code(name.split(':').next().unwrap_or_default());
+    let tagged: Vec<(&str, &str)> = tags.filter_map(|tag| Some((tag, language_of_tag(tag)?))).collect();
+    let (source, target) = match (of_name, trained) {
+        (Some((source, target)), _) if is_code(target) => (source, Some(target)),
+        (Some((source, "")), _) if !tagged.is_empty() => (source, None),
+        (_, Some(trained)) => (&*trained.source, Some(&*trained.target)),
+        (_, None) => return Vec::new(),
+    };
+    let mut pairs: Vec<LanguagePair> = Vec::new();
+    for (tag, target) in tagged {
+        pairs.push(LanguagePair { source: source.to_owned(), target: target.to_owned(), tag: Some(tag.to_owned()) });
+    }
     pairs.dedup();
-    if pairs.is_empty()
-        && let Some((target, "")) = split_code(target)
-    {
+    if let Some(target) = target.filter(|_| pairs.is_empty()) {
         pairs.push(LanguagePair { source: source.to_owned(), target: target.to_owned(), tag: None });
     }
     pairs
 }
 
-/// Splits a language code, with a script or a region, off the start of a text. Also returns what follows a hyphen.
-fn split_code(text: &str) -> Option<(&str, &str)> {
-    let parts: Vec<&str> = text.split('-').collect();
-    let is_language = |part: &str| (2..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_lowercase());
-    let is_region = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_uppercase());
-    let is_script = |part: &str| {
-        part.len() == 4
-            && part
-                .bytes()
-                .enumerate()
-                .all(|(index, byte)| byte.is_ascii_alphabetic() && byte.is_ascii_uppercase() == (index == 0))
-    };
-    is_language(parts.first()?).then_some(())?;
-    let has_variety = parts.get(1).is_some_and(|part| is_region(part) || is_script(part));
-    let end = parts[..1 + usize::from(has_variety)].join("-").len();
-    Some((&text[..end], text[end..].trim_start_matches('-')))
+/// Returns the target language that a tag such as `<2fr>` or `>>fr<<` names.
+fn language_of_tag(tag: &str) -> Option<&str> {
+    let letters = tag.trim_matches(|character: char| !character.is_alphanumeric());
+    let code = ["2", "to_", "to-"].iter().find_map(|before| letters.strip_prefix(before)).unwrap_or(letters);
+    is_code(code).then_some(code)
+}
+
+/// True if a text is the code of a language.
+fn is_code(text: &str) -> bool {
+    split_language_code(text).is_some_and(|(_, rest)| rest.is_empty())
 }
 
 #[cfg(test)]
@@ -55,10 +56,15 @@ mod tests {
     use super::*;
 
     fn pairs(name: &str, tags: &[&str]) -> Vec<String> {
+        trained_pairs(name, None, tags)
+    }
+
+    fn trained_pairs(name: &str, trained: Option<&str>, tags: &[&str]) -> Vec<String> {
+        let trained: Option<Languages> = trained.map(|codes| codes.parse().unwrap());
         let shown = |LanguagePair { source, target, tag }: LanguagePair| {
             format!("{source}>{target}{}", tag.map(|tag| format!(" {tag}")).unwrap_or_default())
         };
-        language_pairs(name, tags.iter().copied()).into_iter().map(shown).collect()
+        language_pairs(name, trained.as_ref(), tags.iter().copied()).into_iter().map(shown).collect()
     }
 
     #[test]
@@ -69,6 +75,15 @@ mod tests {
         for name in ["", "en", "-", "en-", "additive", "my-model", "en-fr-de", "EN-FR", "e-f", "ünï"] {
             assert!(pairs(name, &[]).is_empty(), "{name}");
         }
+    }
+
+    #[test]
+    fn names_win_over_the_languages_of_the_training() {
+        assert_eq!(trained_pairs("my-model", Some("en-fr"), &[]), ["en>fr"]);
+        assert_eq!(trained_pairs("abc", Some("en-fr"), &[]), ["en>fr"]);
+        assert_eq!(trained_pairs("de-en", Some("en-fr"), &[]), ["de>en"]);
+        assert_eq!(trained_pairs("many", Some("en-fr"), &["<2fr>", "<2de>"]), ["en>fr <2fr>", "en>de <2de>"]);
+        assert_eq!(trained_pairs("many", Some("en-fr"), &["<noisy>"]), ["en>fr"]);
     }
 
     #[test]

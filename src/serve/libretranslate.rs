@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::access::Caller;
-use super::body::{JsonOrForm, Texts};
+use super::body::{Fields, Texts};
 use super::detection::{Detection, detect};
 use super::error::ApiError;
 use super::job::Lane;
@@ -67,10 +68,30 @@ pub struct TextsToTranslate {
     target: Option<String>,
     /// `text` or `html`.
     format: Option<String>,
-    /// Number of other translations.
+    /// Number of other translations; in forms a text.
+    #[serde(default, deserialize_with = "number_or_text")]
     alternatives: Option<usize>,
     /// Key, if the server needs one.
     api_key: Option<String>,
+}
+
+/// Reads a number, which forms and some clients write as a text; an empty one is none.
+fn number_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a whole number of at least 0")]
+    enum NumberOrText {
+        Number(usize),
+        Text(String),
+    }
+    match Option::deserialize(deserializer)? {
+        None => Ok(None),
+        Some(NumberOrText::Number(number)) => Ok(Some(number)),
+        Some(NumberOrText::Text(text)) if text.trim().is_empty() => Ok(None),
+        Some(NumberOrText::Text(text)) => match text.trim().parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(D::Error::custom("expected a whole number of at least 0")),
+        },
+    }
 }
 
 /// Translations in LibreTranslate's API.
@@ -110,7 +131,7 @@ enum OneOrList<T> {
 pub async fn translate(
     State(server): State<Arc<Server>>,
     caller: Caller,
-    JsonOrForm(request): JsonOrForm<TextsToTranslate>,
+    Fields(request): Fields<TextsToTranslate>,
 ) -> Result<Json<TranslatedTexts>, ApiError> {
     let TextsToTranslate { q, source, target, format, alternatives, api_key } = request;
     let q = q.filter(|q| *q != Texts::One(String::new()) && !q.as_slice().is_empty()).ok_or_else(|| missing("q"))?;
@@ -163,11 +184,17 @@ fn given(value: Option<String>, name: &str) -> Result<String, ApiError> {
     value.filter(|value| !value.is_empty()).ok_or_else(|| missing(name))
 }
 
-/// Model and languages of a text.
+/// Language of a text, and the way into the target language.
 struct Direction {
+    /// Translation; none if the text is in the target language already.
+    translation: Option<DirectTranslation>,
+    detected: Option<Detection>,
+}
+
+/// Model that translates, with its languages.
+struct DirectTranslation {
     model: Arc<ServedModel>,
     pair: LanguagePair,
-    detected: Option<Detection>,
 }
 
 impl Direction {
@@ -182,32 +209,49 @@ impl Direction {
                 return Err(ApiError::invalid(format!("{code} is not supported; GET /languages lists the languages")));
             }
         }
+        let languages = LanguageVocabularies::new(&pairs);
         let into_target: Vec<_> = pairs.into_iter().filter(|(_, pair)| pair.target == target).collect();
-        let choose = |text: &String| {
-            let detected = (source == AUTO).then(|| detect_source(text, &into_target)).flatten();
+        let mut directions = Vec::with_capacity(texts.len());
+        for text in texts {
+            let detected = (source == AUTO).then(|| languages.detect(text)).into_iter().flatten().find(|found| {
+                found.language == target || into_target.iter().any(|(_, pair)| pair.source == found.language)
+            });
             let code = detected.as_ref().map_or(source, |detected| &detected.language);
-            let (model, pair) = into_target.iter().find(|(_, pair)| pair.source == code).ok_or_else(|| {
+            let found = into_target.iter().find(|(_, pair)| pair.source == code);
+            if found.is_none() && code != target {
                 let [target_name, name] = [language_name(target), language_name(code)];
-                ApiError::invalid(format!(
+                return Err(ApiError::invalid(format!(
                     "{target_name} ({target}) is not available as a target language from {name} ({code})"
-                ))
-            })?;
-            Ok(Self { model: Arc::clone(model), pair: pair.clone(), detected })
-        };
-        texts.iter().map(choose).collect()
+                )));
+            }
+            let translation =
+                found.map(|(model, pair)| DirectTranslation { model: Arc::clone(model), pair: pair.clone() });
+            directions.push(Self { translation, detected });
+        }
+        Ok(directions)
     }
+}
 
+impl DirectTranslation {
     fn is_like(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.model, &other.model) && self.pair == other.pair
     }
 }
 
-/// Returns the most probable source language of a text.
-fn detect_source(text: &str, pairs: &[(&Arc<ServedModel>, LanguagePair)]) -> Option<Detection> {
-    let models: Vec<(&str, Arc<LoadedModel>)> =
-        pairs.iter().map(|(model, pair)| (&*pair.source, model.current())).collect();
-    let vocabularies = models.iter().map(|(source, model)| (*source, &*model.translator.checkpoint().source));
-    detect(text, vocabularies).into_iter().next()
+/// Vocabularies of all languages, by which those of texts are detected.
+struct LanguageVocabularies(Vec<(LanguagePair, Arc<LoadedModel>)>);
+
+impl LanguageVocabularies {
+    fn new(pairs: &[(&Arc<ServedModel>, LanguagePair)]) -> Self {
+        Self(pairs.iter().map(|(model, pair)| (pair.clone(), model.current())).collect())
+    }
+
+    /// Returns the languages that a text may be in, the most probable first. Of equal ones, sources come first.
+    fn detect(&self, text: &str) -> Vec<Detection> {
+        let sources = self.0.iter().map(|(pair, model)| (&*pair.source, &*model.translator.checkpoint().source));
+        let targets = self.0.iter().map(|(pair, model)| (&*pair.target, &*model.translator.checkpoint().target));
+        detect(text, sources.chain(targets))
+    }
 }
 
 /// Translates each text in its direction. Returns the best translation and the alternatives of each.
@@ -218,23 +262,22 @@ async fn translate_all(
     alternatives: usize,
     markup: Markup,
 ) -> Result<Vec<Vec<String>>, ApiError> {
-    let mut found = vec![Vec::new(); texts.len()];
-    let mut left: Vec<usize> = (0..texts.len()).collect();
-    while let Some(&first) = left.first() {
-        let direction = &directions[first];
-        let (alike, others) = left.into_iter().partition(|&index| directions[index].is_like(direction));
+    let mut found: Vec<Vec<String>> = texts.iter().map(|text| vec![text.clone()]).collect();
+    let mut left: Vec<(usize, &DirectTranslation)> = Vec::new();
+    left.extend(directions.iter().enumerate().filter_map(|(index, one)| Some((index, one.translation.as_ref()?))));
+    while let Some(&(_, direct)) = left.first() {
+        let (alike, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|(_, other)| other.is_like(direct));
         left = others;
-        let alike: Vec<usize> = alike;
-        let parts: Vec<TextLines> = alike.iter().map(|&index| TextLines::new(&texts[index], markup)).collect();
-        let tag = direction.pair.tag.as_deref();
+        let parts: Vec<TextLines> = alike.iter().map(|&(index, _)| TextLines::new(&texts[index], markup)).collect();
+        let tag = direct.pair.tag.as_deref();
         let sentences =
             parts.iter().flat_map(|text| text.sentences().map(|line| Sentence::tagged(tag, line))).collect();
         let decoding = DecodeOptions::default().n_best(alternatives + 1);
         let options = TranslationOptions { decoding, markup, ..TranslationOptions::default() };
-        let model = direction.model.current();
+        let model = direct.model.current();
         let lines = server.translate(model, sentences, options, "alternatives", ranked_texts).await?;
         let mut lines = lines.into_iter();
-        for (index, part) in alike.into_iter().zip(&parts) {
+        for ((index, _), part) in alike.into_iter().zip(&parts) {
             found[index] = part.join(&lines.by_ref().take(part.sentences().count()).collect::<Vec<_>>());
         }
     }
@@ -311,20 +354,13 @@ pub struct DetectRequest {
 pub async fn detect_language(
     State(server): State<Arc<Server>>,
     caller: Caller,
-    JsonOrForm(DetectRequest { q, api_key }): JsonOrForm<DetectRequest>,
+    Fields(DetectRequest { q, api_key }): Fields<DetectRequest>,
 ) -> Result<Json<Vec<Detection>>, ApiError> {
     let q = given(q, "q")?;
     server.admit(&caller, api_key.as_deref(), std::iter::once(&q))?;
-    let pairs: Vec<(Arc<LoadedModel>, LanguagePair)> =
-        server.language_pairs().into_iter().map(|(model, pair)| (model.current(), pair)).collect();
+    let languages = LanguageVocabularies::new(&server.language_pairs());
     let lane = Lane::of_characters(q.len());
-    let detected = server.run(lane, move |_| {
-        let vocabularies = pairs.iter().flat_map(|(model, pair)| {
-            let checkpoint = model.translator.checkpoint();
-            [(&*pair.source, &*checkpoint.source), (&*pair.target, &*checkpoint.target)]
-        });
-        detect(&q, vocabularies)
-    });
+    let detected = server.run(lane, move |_| languages.detect(&q));
     Ok(Json(detected.await?))
 }
 
@@ -431,12 +467,12 @@ pub struct SuggestionSaved {
 pub async fn suggest(
     State(server): State<Arc<Server>>,
     caller: Caller,
-    JsonOrForm(suggestion): JsonOrForm<Suggestion>,
+    Fields(suggestion): Fields<Suggestion>,
 ) -> Result<Json<SuggestionSaved>, ApiError> {
     let Suggestion { q, s, source, target, api_key } = suggestion;
     server.access().admit(&caller, api_key.as_deref())?;
     let Some(collection) = server.collection() else {
-        return Err(ApiError::forbidden("Suggestions are disabled on this server: start it with --collect FILE"));
+        return Err(ApiError::forbidden("Suggestions are disabled on this server"));
     };
     let pair = Pair { source: given(q, "q")?, target: given(s, "s")? };
     let languages = [given(source, "source")?, given(target, "target")?];

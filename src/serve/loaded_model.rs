@@ -16,7 +16,7 @@ pub struct LoadedModel {
     pub translator: Translator,
     /// Linker of its translations with default options.
     pub linker: Linker,
-    /// Languages that it translates between; none if its name does not tell.
+    /// Languages that it translates between; none if neither its name nor its training tells.
     pub pairs: Vec<LanguagePair>,
 }
 
@@ -28,8 +28,9 @@ impl LoadedModel {
     pub fn load(name: &str, directories: &[PathBuf], device: &Device, precision: PrecisionOption) -> Result<Self> {
         let translator = Translator::load_ensemble_on(directories, device)?.with_precision(precision)?;
         let linker = Linker::from_model(&translator)?;
-        let tags = translator.config().data.sources.iter().filter_map(|source| source.tag.as_deref());
-        let pairs = language_pairs(name, tags);
+        let data = &translator.config().data;
+        let tags = data.sources.iter().filter_map(|source| source.tag.as_deref());
+        let pairs = language_pairs(name, data.languages.as_ref(), tags);
         Ok(Self { name: name.to_owned(), translator, linker, pairs })
     }
 }

@@ -1,6 +1,6 @@
 //! Memory that requests use: bounded by `--memory-limit`, and divided among their parts.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -9,6 +9,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const PERMIT: usize = 1024;
 /// Share of the memory for the bodies of requests, and for the texts in them.
 const BODIES: usize = 4;
+/// Copies of a body: its bytes, the texts in it, and their sentences.
+const COPIES: usize = 4;
 /// Share of the memory for answers that clients have not read yet.
 const ANSWERS: usize = 4;
 /// Share of the memory for one slice of work.
@@ -40,16 +42,33 @@ impl RequestMemory {
         self.limit / SLICE
     }
 
-    /// Waits until so many bytes of a body have a place, which they keep until the guard is dropped. More than all places count
-    /// as all of them.
-    pub async fn reserve_body(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
-        let permits = bytes.div_ceil(PERMIT).min(self.limit / BODIES / PERMIT);
-        Arc::clone(&self.bodies).acquire_many_owned(u32::try_from(permits).ok()?).await.ok()
+    /// Waits until so many bytes of a body have a place, which they keep with those before.
+    pub async fn reserve_body(&self, bytes: usize, before: Option<BodyPermit>) -> Option<BodyPermit> {
+        let permits = u32::try_from(bytes.saturating_mul(COPIES).div_ceil(PERMIT)).ok()?;
+        let mut permit = Arc::clone(&self.bodies).acquire_many_owned(permits).await.ok()?;
+        if let Some(before) = before {
+            permit.merge(before);
+        }
+        Some(permit)
     }
 
     /// Returns the count of the unread bytes of one answer.
     pub fn answer(self: &Arc<Self>) -> UnreadBytes {
         UnreadBytes { memory: Arc::clone(self), own: Arc::default() }
+    }
+}
+
+/// Places of the bytes of a body, which are free again once this is dropped.
+pub type BodyPermit = OwnedSemaphorePermit;
+
+/// Places that the body of a request keeps until it is answered: an extension of the request.
+#[derive(Clone, Default)]
+pub struct BodyMemory(Arc<Mutex<Option<BodyPermit>>>);
+
+impl BodyMemory {
+    /// Keeps the places of a body.
+    pub fn keep(&self, permit: Option<BodyPermit>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = permit;
     }
 }
 

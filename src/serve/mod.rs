@@ -33,7 +33,10 @@ mod connections;
 mod cost;
 mod detection;
 mod error;
+mod exchange;
+mod field_errors;
 mod job;
+mod key_check;
 mod languages;
 mod libretranslate;
 mod loaded_model;
@@ -82,26 +85,30 @@ pub fn run(options: &ServeOptions, device: &Device, reporter: &dyn Reporter) -> 
         .with_context(|| format!("{address}: cannot listen here; choose another --port or --host"))?;
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
-    let server = Arc::new(state::Server::new(options, device)?);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(RUNTIME_THREADS)
         .enable_all()
         .build()
         .context("cannot start the threads of the server")?;
-    let (ask, asked) = mpsc::channel();
-    let served = std::thread::scope(|scope| {
+    let server = Arc::new(state::Server::new(options, device)?);
+    let (reload, asked) = mpsc::channel();
+    let (log, lines) = mpsc::channel::<String>();
+    let channels = connections::Channels { reload, log: options.access_log.then_some(log) };
+    std::thread::scope(|scope| {
         let models = Arc::clone(&server);
+        scope.spawn(move || lines.into_iter().for_each(|line| reporter.note(&line)));
         scope.spawn(move || reload::run(&models, options.watch, &asked, reporter));
-        runtime.block_on(async {
+        let served = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener)?;
             reporter.note(&format!("serving {} at http://{address}/", server.model_names().join(", ")));
             let most = server.memory().limit() >> 20;
             reporter.note(&format!("requests take at most {most} MiB beside the models (--memory-limit)"));
-            connections::serve(listener, Arc::clone(&server), ask).await
-        })
-    });
-    end(runtime);
-    served
+            connections::serve(listener, Arc::clone(&server), channels).await
+        });
+        // Connections that are still open keep the log open.
+        end(runtime);
+        served
+    })
 }
 
 /// Ends the threads of the server. Work that still computes, which nothing can cancel, ends with the program.

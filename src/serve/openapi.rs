@@ -58,8 +58,8 @@ fn document(description: &Value) -> String {
     let mut html = String::from(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>softalign: APIs</title>\n<link rel=\"stylesheet\" href=\"/docs.css\">\n<main>\n<h1>APIs</h1>\n\
-         <p>The same as <a href=\"/spec\">OpenAPI</a>. <a href=\"/\">Back to the page</a>.</p>\n",
+         <title>softalign: APIs</title>\n<link rel=\"stylesheet\" href=\"docs.css\">\n<main>\n<h1>APIs</h1>\n\
+         <p>The same as <a href=\"spec\">OpenAPI</a>. <a href=\"./\">Back to the page</a>.</p>\n",
     );
     let no_paths = serde_json::Map::new();
     for (path, methods) in description["paths"].as_object().unwrap_or(&no_paths) {

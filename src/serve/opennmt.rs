@@ -13,7 +13,7 @@ use super::error::ApiError;
 use super::state::{ServedModel, Server};
 use super::translation_job::{TranslatedSlice, TranslationOptions};
 use crate::alignment::LinkFormat;
-use crate::translator::{LinkedTranslation, Linker, Sentence};
+use crate::translator::{LinkedPair, LinkedTranslation, Linker, Sentence};
 
 /// One text of a request.
 #[derive(Deserialize, ToSchema)]
@@ -26,7 +26,7 @@ pub struct OpenNmtSource {
 
 /// Model of a request.
 #[derive(PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected the number or the name of a model")]
 enum ModelId {
     /// Number from 0.
     Number(u64),
@@ -47,6 +47,8 @@ pub struct OpenNmtTranslation {
     pred_score: f64,
     /// Word links of each line, as `s-t`.
     align: Vec<String>,
+    /// Score of the best link of each target word of each line, as `t-score`.
+    align_score: Vec<String>,
 }
 
 /// Translates texts as OpenNMT-py's server does.
@@ -87,7 +89,8 @@ pub async fn translate(
             tgt: parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n"),
             n_best: 1,
             pred_score: parts.iter().map(|part| part.score).sum::<f64>() / parts.len().max(1) as f64,
-            align: parts.into_iter().map(|part| part.links).collect(),
+            align: parts.iter().map(|part| part.links.clone()).collect(),
+            align_score: parts.into_iter().map(|part| part.link_scores).collect(),
         }
     };
     Ok(Json(vec![sources.into_iter().zip(counts).map(join).collect()]))
@@ -98,6 +101,7 @@ struct LinkedLine {
     text: String,
     score: f64,
     links: String,
+    link_scores: String,
 }
 
 fn link(linker: &Linker, slice: &TranslatedSlice) -> anyhow::Result<Vec<LinkedLine>> {
@@ -106,25 +110,40 @@ fn link(linker: &Linker, slice: &TranslatedSlice) -> anyhow::Result<Vec<LinkedLi
         text: one.translation.text.clone(),
         score: one.translation.score,
         links: LinkFormat::default().format_line(&one.linked.links),
+        link_scores: best_scores(&one.linked),
     };
     Ok(linked.into_iter().map(line).collect())
 }
 
+/// Returns the score of the best link of each target word, as `t-score`.
+fn best_scores(linked: &LinkedPair) -> String {
+    let [sources, targets] = [linked.alignment.source().len(), linked.alignment.target().len()];
+    let mut scores = Vec::with_capacity(targets);
+    for target in 0..targets {
+        let best = (0..sources).map(|source| linked.link_scores.get(source, target)).fold(0.0, f32::max);
+        scores.push(format!("{target}-{best:.5}"));
+    }
+    scores.join(" ")
+}
+
 fn find<'s>(server: &'s Server, id: Option<&ModelId>) -> Result<&'s ServedModel, ApiError> {
-    match id {
-        None => server.model(None),
-        Some(ModelId::Name(name)) => server.model(Some(name)),
+    let number = match id {
+        None => return server.model(None),
+        Some(ModelId::Number(number)) => *number,
+        // Some clients send numbers as texts.
+        Some(ModelId::Name(name)) => match name.trim().parse() {
+            Ok(number) if !server.model_names().contains(&name.as_str()) => number,
+            _ => return server.model(Some(name)),
+        },
+    };
+    let models = server.models();
+    match usize::try_from(number).ok().and_then(|index| models.get(index)) {
+        Some(model) => Ok(model),
         // The numbers of a configuration for OpenNMT-py are of no use here.
-        Some(ModelId::Number(_)) if server.models().len() == 1 => server.model(None),
-        Some(ModelId::Number(number)) => {
-            usize::try_from(*number).ok().and_then(|index| server.models().get(index)).map(|model| &**model).ok_or_else(
-                || {
-                    ApiError::invalid(format!(
-                        "there is no model {number}; they are counted from 0 to {}",
-                        server.models().len() - 1
-                    ))
-                },
-            )
+        None if models.len() == 1 => server.model(None),
+        None => {
+            let last = models.len() - 1;
+            Err(ApiError::invalid(format!("there is no model {number}; they are counted from 0 to {last}")))
         }
     }
 }

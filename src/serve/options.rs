@@ -1,6 +1,6 @@
 //! Settings of a server.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -27,6 +27,8 @@ pub struct ServeOptions {
     pub watch: bool,
     /// File that corrected pairs are appended to.
     pub collect: Option<PathBuf>,
+    /// Notes each request: its time, address, method and path, and the status, bytes and milliseconds of its answer.
+    pub access_log: bool,
 }
 
 /// Limits of requests.
@@ -77,31 +79,80 @@ impl FromStr for ModelSpec {
     }
 }
 
-/// Origin of pages: `scheme://host[:port]`, as browsers write it.
+/// Origin of pages: `scheme://host[:port]`, as browsers send it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AllowedOrigin(String);
+pub struct AllowedOrigin {
+    origin: String,
+    /// Name of a web server, without its port.
+    name: Option<String>,
+}
 
 impl FromStr for AllowedOrigin {
     type Err = String;
 
+    /// Parses an origin of web pages, without the port that its scheme has by default, or one of an extension or application,
+    /// such as `moz-extension://ID` or `tauri://localhost`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let lower = text.trim_end_matches('/').to_ascii_lowercase();
-        let host = lower.strip_prefix("http://").or_else(|| lower.strip_prefix("https://")).unwrap_or_default();
-        let is_host =
-            !host.is_empty() && !host.contains(['/', '?', '#', '@', '*', ',']) && !host.contains(char::is_whitespace);
-        if is_host { Ok(Self(lower)) } else { Err("expected an origin such as https://example.org".to_owned()) }
+        let lower = text.strip_suffix('/').unwrap_or(text).to_ascii_lowercase();
+        let (scheme, authority) = lower.split_once("://").ok_or(EXPECTED_ORIGIN)?;
+        if !lower.is_ascii() {
+            return Err("write it in ASCII, as browsers send it: https://xn--exmple-cua.org for https://ex\u{e4}mple.org".to_owned());
+        }
+        let default_port = match scheme {
+            "http" => Some(80),
+            "https" => Some(443),
+            _ => None,
+        };
+        let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+        if !is_scheme || SCHEMES_WITHOUT_PAGES.contains(&scheme) {
+            return Err(EXPECTED_ORIGIN.to_owned());
+        }
+        let (host, port) = split_port(authority).ok_or(EXPECTED_ORIGIN)?;
+        let host = host_as_sent(host, default_port.is_some()).ok_or(EXPECTED_ORIGIN)?;
+        let shown = port.filter(|port| Some(*port) != default_port).map(|port| format!(":{port}"));
+        let origin = format!("{scheme}://{host}{}", shown.unwrap_or_default());
+        Ok(Self { origin, name: default_port.map(|_| host) })
     }
+}
+
+const EXPECTED_ORIGIN: &str = "expected an origin such as https://example.org or moz-extension://ID";
+
+/// Schemes whose pages have no origin, and those of no pages.
+const SCHEMES_WITHOUT_PAGES: [&str; 8] = ["about", "blob", "data", "file", "ftp", "javascript", "ws", "wss"];
+
+/// Splits a port off a host. `None` if it is no number of a port.
+fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => {
+            let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+            Some((host, Some(port.parse().ok().filter(|_| is_number)?)))
+        }
+        _ => Some((authority, None)),
+    }
+}
+
+/// Returns a host as browsers write it. `None` if it is not valid.
+fn host_as_sent(host: &str, is_web: bool) -> Option<String> {
+    if let Some(address) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        return Some(format!("[{}]", address.parse::<Ipv6Addr>().ok()?));
+    }
+    let is_name = !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+    // Browsers take a name that ends with a number for an address.
+    let is_number = host.rsplit('.').next()?.bytes().all(|byte| byte.is_ascii_digit());
+    let is_address = !is_web || !is_number || host.parse::<Ipv4Addr>().is_ok();
+    (is_name && is_address).then(|| host.to_owned())
 }
 
 impl AllowedOrigin {
     /// The origin.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.origin
     }
 
-    /// Its host, with the port if there is one.
-    pub fn host(&self) -> &str {
-        self.0.split_once("://").map_or("", |(_, host)| host)
+    /// Name of the web server whose pages these are, without its port. Extensions and applications have none.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 }
 
@@ -120,10 +171,47 @@ mod tests {
     }
 
     #[test]
-    fn parses_origins_only() {
-        let origin: AllowedOrigin = "https://Example.org:8443/".parse().unwrap();
-        assert_eq!((origin.as_str(), origin.host()), ("https://example.org:8443", "example.org:8443"));
-        for text in ["*", "example.org", "https://", "https://a/b", "https://*", "ftp://a", "https://a b"] {
+    fn origins_are_those_that_browsers_send() {
+        for (text, origin, name) in [
+            ("https://Example.org:8443/", "https://example.org:8443", Some("example.org")),
+            ("https://x:443", "https://x", Some("x")),
+            ("http://x:80", "http://x", Some("x")),
+            ("http://x:443", "http://x:443", Some("x")),
+            ("http://[0:0::1]:80", "http://[::1]", Some("[::1]")),
+            ("http://10.0.0.1:8080", "http://10.0.0.1:8080", Some("10.0.0.1")),
+            ("https://xn--exmple-cua.org", "https://xn--exmple-cua.org", Some("xn--exmple-cua.org")),
+            ("moz-extension://0f2b-6c", "moz-extension://0f2b-6c", None),
+            ("chrome-extension://abcdefghijklmnop", "chrome-extension://abcdefghijklmnop", None),
+            ("app://obsidian.md", "app://obsidian.md", None),
+            ("tauri://localhost", "tauri://localhost", None),
+        ] {
+            let parsed: AllowedOrigin = text.parse().unwrap_or_else(|reason| panic!("{text}: {reason}"));
+            assert_eq!((parsed.as_str(), parsed.name()), (origin, name), "{text}");
+        }
+        for text in [
+            "*",
+            "example.org",
+            "null",
+            "https://",
+            "https:///",
+            "https://a/b",
+            "https://*",
+            "https://*.a",
+            "https://a b",
+            "https://a?b",
+            "https://a@b",
+            "https://a:",
+            "https://a:99999",
+            "https://a:+1",
+            "https://a:1:2",
+            "https://1.2.3",
+            "https://[::1",
+            "https://[x]",
+            "https://ex\u{e4}mple.org",
+            "ftp://a",
+            "file:///a",
+            "1://a",
+        ] {
             assert!(text.parse::<AllowedOrigin>().is_err(), "{text}");
         }
     }

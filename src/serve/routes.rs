@@ -9,11 +9,25 @@ use axum::routing::{get, post};
 
 use super::error::ApiError;
 use super::state::Server;
-use super::{libretranslate, metrics, openapi, opennmt, page, security, steps, v1};
+use super::{key_check, libretranslate, metrics, openapi, opennmt, page, security, steps, v1};
 
 /// Returns the routes.
 pub fn router(server: Arc<Server>) -> Router {
-    Router::new()
+    let work = Router::new()
+        .route("/v1/translate", post(v1::translate))
+        .route("/v1/align", post(v1::align))
+        .route("/v1/score", post(v1::score))
+        .route("/v1/pairs", post(v1::pairs))
+        .route("/v1/steps", post(steps::steps))
+        .route("/translator/translate", post(opennmt::translate))
+        .route_layer(from_fn_with_state(Arc::clone(&server), key_check::need_key));
+    let work_of_libretranslate = Router::new()
+        .route("/translate", post(libretranslate::translate))
+        .route("/detect", post(libretranslate::detect_language))
+        .route("/suggest", post(libretranslate::suggest))
+        .route("/translate_file", post(libretranslate::translate_file))
+        .route_layer(from_fn_with_state(Arc::clone(&server), key_check::need_key_or_body));
+    work.merge(work_of_libretranslate)
         .route("/", get(page::index))
         .route("/page.css", get(page::style))
         .route("/page.js", get(page::script))
@@ -23,18 +37,8 @@ pub fn router(server: Arc<Server>) -> Router {
         .route("/docs", get(openapi::docs))
         .route("/docs.css", get(openapi::style))
         .route("/v1/models", get(v1::models))
-        .route("/v1/translate", post(v1::translate))
-        .route("/v1/align", post(v1::align))
-        .route("/v1/score", post(v1::score))
-        .route("/v1/pairs", post(v1::pairs))
-        .route("/v1/steps", post(steps::steps))
         .route("/languages", get(libretranslate::languages))
-        .route("/translate", post(libretranslate::translate))
-        .route("/detect", post(libretranslate::detect_language))
-        .route("/suggest", post(libretranslate::suggest))
-        .route("/translate_file", post(libretranslate::translate_file))
         .route("/frontend/settings", get(libretranslate::frontend_settings))
-        .route("/translator/translate", post(opennmt::translate))
         .route("/translator/models", get(opennmt::models))
         .route("/translator/health", get(page::health))
         .fallback(no_such_path)

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -32,7 +32,7 @@ const HEADERS: [(HeaderName, HeaderValue); 7] = [
 /// Lets requests pass from programs, from the pages of this server, and from pages of allowed origins.
 pub async fn check(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
     let allowed = server.allowed_origins();
-    let origin = match source(request.headers(), allowed) {
+    let origin = match source(request.version(), request.headers(), allowed) {
         Ok(origin) => origin,
         Err(error) => return error.into_response(),
     };
@@ -62,35 +62,50 @@ pub async fn add_headers(mut response: Response) -> Response {
 ///
 /// Another name in `Host` would be that of a page which made its name point here, to read answers as its own (DNS
 /// rebinding). Addresses cannot be pointed elsewhere.
-fn source(headers: &HeaderMap, allowed: &[AllowedOrigin]) -> Result<Option<HeaderValue>, ApiError> {
-    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let Some(host) = text(&header::HOST).map(str::to_ascii_lowercase) else {
-        return Err(ApiError::invalid("the request has no Host header"));
-    };
-    if !is_own_name(&host) && !allowed.iter().any(|origin| without_port(origin.host()) == without_port(&host)) {
+fn source(version: Version, headers: &HeaderMap, allowed: &[AllowedOrigin]) -> Result<Option<HeaderValue>, ApiError> {
+    let host = host(version, headers)?;
+    if let Some(host) = &host
+        && !is_own_name(host)
+        && !allowed.iter().any(|origin| origin.name() == Some(without_port(host)))
+    {
         return Err(ApiError::forbidden("this name of the server is not known; open it with --allow-origin"));
     }
-    let refused = || ApiError::forbidden("pages of this origin may not use the server; open it with --allow-origin");
-    match headers.get(header::ORIGIN) {
+    let Some(value) = headers.get(header::ORIGIN) else {
         // A page elsewhere that loads an address as an image or script sends no origin.
-        None => match text(&HeaderName::from_static("sec-fetch-site")) {
-            Some("cross-site" | "same-site")
-                if text(&HeaderName::from_static("sec-fetch-mode")) != Some("navigate") =>
-            {
-                Err(refused())
-            }
-            _ => Ok(None),
+        let is_foreign = matches!(text(headers, "sec-fetch-site"), Some("cross-site" | "same-site"));
+        let is_resource = is_foreign && text(headers, "sec-fetch-mode") != Some("navigate");
+        return if is_resource { Err(foreign()) } else { Ok(None) };
+    };
+    let origin = value.to_str().map(str::to_ascii_lowercase).unwrap_or_default();
+    let own = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    if own.is_some() && own == host.as_deref() {
+        Ok(None)
+    } else if allowed.iter().any(|allowed| allowed.as_str() == origin) {
+        Ok(Some(value.clone()))
+    } else {
+        Err(foreign())
+    }
+}
+
+fn foreign() -> ApiError {
+    ApiError::forbidden("pages of this origin may not use the server; open it with --allow-origin")
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// Returns the host that a request names, in lower case. Only one of HTTP/1.0 may name none: checks of load balancers do so,
+/// browsers never.
+fn host(version: Version, headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    match headers.get_all(header::HOST).iter().count() {
+        0 if version < Version::HTTP_11 => Ok(None),
+        0 => Err(ApiError::invalid("the request has no Host header")),
+        1 => match text(headers, "host") {
+            Some(host) => Ok(Some(host.to_ascii_lowercase())),
+            None => Err(ApiError::invalid("the Host header is not valid")),
         },
-        Some(value) => {
-            let origin = value.to_str().map(str::to_ascii_lowercase).unwrap_or_default();
-            if origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")) == Some(&*host) {
-                Ok(None)
-            } else if allowed.iter().any(|allowed| allowed.as_str() == origin) {
-                Ok(Some(value.clone()))
-            } else {
-                Err(refused())
-            }
-        }
+        _ => Err(ApiError::invalid("the request has several Host headers")),
     }
 }
 
@@ -120,7 +135,7 @@ mod tests {
     fn answer(headers: &[(&str, &str)]) -> Result<Option<HeaderValue>, StatusCode> {
         let allowed = ["https://app.example.org".parse().unwrap()];
         let header = |(name, value): &(&str, &str)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
-        source(&headers.iter().map(header).collect(), &allowed).map_err(|error| error.into_response().status())
+        source(Version::HTTP_11, &headers.iter().map(header).collect(), &allowed).map_err(|error| error.into_response().status())
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! State that handlers share: the models and the settings of the server.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::Result;
@@ -25,8 +25,8 @@ use crate::translator::{PrecisionOption, Sentence};
 
 /// Bytes of a request's body besides its texts.
 const BODY_OVERHEAD: usize = 64 * 1024;
-/// Bytes of a character in JSON, as `\u00e9`.
-const BYTES_PER_CHARACTER: usize = 6;
+/// Maximum bytes of a character: in JSON as `\ud83d\ude00`, in a form as `%F0%9F%98%80`.
+const BYTES_PER_CHARACTER: usize = 12;
 
 /// Model that is served under a name.
 pub struct ServedModel {
@@ -83,7 +83,7 @@ pub struct Server {
     metrics: Arc<ServerMetrics>,
     scheduler: Arc<Scheduler>,
     memory: Arc<RequestMemory>,
-    collection: Option<PairCollection>,
+    collection: Option<Arc<PairCollection>>,
 }
 
 impl Server {
@@ -106,7 +106,7 @@ impl Server {
         let load = |(name, directories)| {
             Ok(Arc::new(ServedModel::new(name, directories, device, options.precision)?))
         };
-        let server = Self {
+        let mut server = Self {
             models: named.into_iter().map(load).collect::<Result<_>>()?,
             allow_origin: options.allow_origin.clone(),
             limits: options.limits,
@@ -114,14 +114,20 @@ impl Server {
             scheduler: Scheduler::start(Arc::clone(&metrics))?,
             memory: Arc::new(RequestMemory::new(options.limits.memory)),
             metrics,
-            collection: options.collect.as_deref().map(PairCollection::open).transpose()?,
+            collection: None,
         };
         let mut pairs = server.language_pairs().into_iter().map(|(_, pair)| [pair.source, pair.target]);
         let first = pairs.next();
-        if server.collection.is_some() && pairs.any(|pair| Some(pair) != first) {
+        if options.collect.is_some() && pairs.any(|pair| Some(pair) != first) {
             return usage(
                 "--collect writes pairs of one source and target language; serve models of others separately",
             );
+        }
+        // Last: a server that cannot start leaves no file.
+        if let Some(path) = &options.collect {
+            let directories: Vec<&Path> = options.models.iter().map(|model| &*model.directory).collect();
+            let collection = PairCollection::open(path, &directories, options.api_keys.as_deref())?;
+            server.collection = Some(Arc::new(collection));
         }
         Ok(server)
     }
@@ -262,7 +268,7 @@ impl Server {
     }
 
     /// File of corrected pairs, if they are collected.
-    pub fn collection(&self) -> Option<&PairCollection> {
+    pub fn collection(&self) -> Option<&Arc<PairCollection>> {
         self.collection.as_ref()
     }
 

@@ -471,7 +471,7 @@ pub async fn pairs(
 ) -> Result<Json<PairSaved>, ApiError> {
     server.access().admit(&caller, None)?;
     let Some(collection) = server.collection() else {
-        return Err(ApiError::forbidden("this server does not collect pairs; start it with --collect FILE"));
+        return Err(ApiError::forbidden("this server does not collect pairs"));
     };
     collection.append(&pair).await?;
     Ok(Json(PairSaved { saved: true }))

@@ -140,6 +140,11 @@ pub fn language_name(code: &str) -> &str {
     NAMES.iter().find(|(other, _)| *other == base).map_or(code, |(_, name)| name)
 }
 
+/// Returns the code of a language by its English name.
+pub(super) fn code_of_name(name: &str) -> Option<&'static str> {
+    NAMES.iter().find(|(_, other)| other.eq_ignore_ascii_case(name)).map(|(code, _)| *code)
+}
+
 /// True if a word, in lower case, belongs to the name of a language.
 pub(super) fn is_language_name(word: &str) -> bool {
     NAMES.iter().flat_map(|(_, name)| name.split(' ')).any(|one| one.to_lowercase() == word)

@@ -7,6 +7,7 @@ mod corpus_stats;
 mod encoded_corpus;
 mod known_words;
 mod language_names;
+mod languages;
 mod line_reader;
 mod line_stream;
 mod n_best;
@@ -37,6 +38,7 @@ pub use corpus_stats::{CorpusStats, LineKind, SideStats};
 pub use encoded_corpus::EncodedCorpus;
 pub use known_words::{KnownWords, is_lowercase_word, start_of_last_word, words_beginning_with};
 pub use language_names::language_name;
+pub use languages::{Languages, split_language_code};
 pub use line_reader::{
     LONGEST_LINE, LineError, OnError, count_lines, is_truncated, name as file_name, read_each_line, read_lines,
     read_readable_lines,

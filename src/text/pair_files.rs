@@ -321,6 +321,11 @@ impl PairFiles {
         }
     }
 
+    /// True for a file of the shipped corpus.
+    pub fn is_shipped(&self) -> bool {
+        matches!(&self.files, PairSource::Tsv(path) if is_shipped(path))
+    }
+
     /// Returns the names of the files without their directories.
     pub fn title(&self) -> String {
         let name = |path: &Path| match path.file_name() {

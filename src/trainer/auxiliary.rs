@@ -461,6 +461,8 @@ impl AuxiliaryText {
             validation_pairs: validation.len(),
             validated_on_training: *validated_on_training,
             fingerprint: fingerprint(training.iter().chain(validation).chain(&monolingual)),
+            // A reverse model has them in the other order.
+            languages: None,
             ..sources.summary()
         }
     }

@@ -16,7 +16,7 @@ use super::user_alignments::{USER_WORDS, UserAlignments};
 use super::vocabularies::{ensure_running, fit_time, protected_tokens, statistics, vocabularies};
 use super::warm_start::{InitFrom, InitVocabulary, WarmStart};
 use crate::aligner::WordAligner;
-use crate::checkpoint::{Checkpoint, Config, DirState, FORMAT_VERSION, Invocation, Lock, ModelDir};
+use crate::checkpoint::{Checkpoint, Config, DataSummary, DirState, FORMAT_VERSION, Invocation, Lock, ModelDir};
 use crate::error::usage;
 use crate::model::{RnnSearch, UnitLexicon};
 use crate::parameters::Parameters;
@@ -139,7 +139,10 @@ impl TrainingSpec {
                 target_protected_tokens: target.protected_tokens().clone(),
                 ..resolved.text().clone()
             },
-            data: data.summary.clone(),
+            data: DataSummary {
+                languages: data.summary.languages.clone().or_else(|| from?.config().data.languages.clone()),
+                ..data.summary.clone()
+            },
             averaged: Vec::new(),
             from: from.map(|from| from.summary([source, target])),
             confidence: None,

@@ -13,7 +13,7 @@ use crate::checkpoint::{CorpusSource, DataSummary, ModelDir, SyntheticCorpus};
 use crate::error::{UsageError, usage};
 use crate::reporter::Reporter;
 use crate::text::{
-    OnError, Pair, PairFiles, ReadablePairs, SHIPPED_TRAINING, SHIPPED_VALIDATION, TableFormat, check_read_once,
+    Languages, OnError, Pair, PairFiles, ReadablePairs, SHIPPED_TRAINING, SHIPPED_VALIDATION, TableFormat, check_read_once,
     file_name, is_read_once, read_readable_lines,
 };
 
@@ -45,6 +45,8 @@ pub struct SourceOptions {
     pub attention_pairs: Option<PathBuf>,
     /// Files of target sentences to back-translate, one per line.
     pub monolingual_target: Vec<PathBuf>,
+    /// Languages of the pairs; by default those that the names of files and columns tell.
+    pub languages: Option<Languages>,
     /// Treatment of lines that cannot be read. Kept lines are skipped, since an empty pair teaches nothing.
     pub on_error: OnError,
     /// Pairs in memory instead of files.
@@ -115,6 +117,8 @@ pub struct TrainingSources {
     pub attention_pairs: Option<PairFiles>,
     /// Target sentences to back-translate.
     pub monolingual_target: MonolingualText,
+    /// Languages of the training pairs, if given; by default those that the names of files and columns tell.
+    pub languages: Option<Languages>,
     /// Files of synthetic training pairs.
     pub(super) synthetic: Vec<SyntheticFiles>,
     /// Treatment of lines that cannot be read.
@@ -247,6 +251,7 @@ impl TrainingSources {
             validation,
             attention_pairs,
             monolingual_target: MonolingualText::files(&args.monolingual_target),
+            languages: args.languages.clone(),
             ..Self::without_pairs(args.guide.clone(), args.on_error)
         }
         .with_shared_layout())
@@ -260,6 +265,7 @@ impl TrainingSources {
             guide,
             attention_pairs: None,
             monolingual_target: MonolingualText::default(),
+            languages: None,
             synthetic: Vec::new(),
             on_error,
         }
@@ -455,6 +461,7 @@ impl TrainingSources {
     pub(super) fn summary(&self) -> DataSummary {
         DataSummary {
             training_files: self.training.iter().flat_map(|part| part.files.names()).collect(),
+            languages: self.languages.clone().or_else(|| self.languages_of_files()),
             sources: self.corpus_sources(),
             layout: self.layout().clone(),
             on_error: self.on_error,
@@ -464,6 +471,13 @@ impl TrainingSources {
             synthetic: self.synthetic.iter().map(|part| part.corpus.clone()).collect(),
             ..DataSummary::default()
         }
+    }
+
+    /// Returns the languages that the names of the training files and their columns tell, if they do not differ.
+    fn languages_of_files(&self) -> Option<Languages> {
+        let mut found = self.training.iter().filter_map(|part| Languages::of_files(&part.files));
+        let first = found.next()?;
+        found.all(|other| other == first).then_some(first)
     }
 
     /// Returns the weights and tags for config.json; empty for a single file without either.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::checkpoint::{Checkpoint, Config, ModelDir};
 use crate::render::{SCHEMA, clock, escape_controls_by_line, readable};
 use crate::reporter::counted;
-use crate::text::Units;
+use crate::text::{Units, language_name};
 use crate::training::Schedule;
 
 /// A model directory described for people and programs.
@@ -128,6 +128,10 @@ fn describe_model(out: &mut dyn Write, path: &Path, checkpoint: &Checkpoint) -> 
 
 fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::Result<()> {
     let (data, settings) = (&checkpoint.config.data, &checkpoint.config.training);
+    if let Some(languages) = &data.languages {
+        let names = [&languages.source, &languages.target].map(|code| language_name(code)).join(" to ");
+        writeln!(out, "languages       {names} ({languages})")?;
+    }
     let files = data.training_files.join(" and ");
     writeln!(
         out,

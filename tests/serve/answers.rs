@@ -112,6 +112,10 @@ fn answers_as_opennmt() {
     assert!(answer[0][1]["pred_score"].as_f64().unwrap() < 0.0);
     assert_eq!(server.ask("/translator/translate", &json!([])), json!([[]]));
     assert_eq!(server.get("/translator/models").worked(), json!([{"model_id": 0, "model": "en-fr", "loaded": true}]));
+    let scores = answer[0][1]["align_score"][0].as_str().unwrap();
+    assert!(scores.starts_with("0-0.") && scores.split(' ').count() == 2, "{scores}");
+    let by_text = server.ask("/translator/translate", &json!([{"src": "She sleeps.", "id": "100"}]));
+    assert_eq!(by_text[0][0]["tgt"], json!(first));
     let mixed = json!([{"src": "a", "id": 0}, {"src": "b", "id": 1}]);
     server.post("/translator/translate", &mixed).refused(400, &["same model"]);
     server.post("/translator/translate", &json!([{"src": "a", "id": "de-en"}])).refused(400, &["en-fr"]);
@@ -121,25 +125,25 @@ fn answers_as_opennmt() {
 fn names_wrong_options() {
     let server = Served::start(&[]);
     let cases = [
-        (json!({"text": "a", "beam": 0}), "--beam must be between 1 and 1000"),
-        (json!({"text": "a", "beam": 1001}), "--beam must be between 1 and 1000"),
+        (json!({"text": "a", "beam": 0}), "beam must be between 1 and 1000"),
+        (json!({"text": "a", "beam": 1001}), "beam must be between 1 and 1000"),
         (json!({"text": "a", "beem": 3}), "unknown field `beem`"),
-        (json!({"text": "a", "temperature": 0.5}), "--temperature needs --sample"),
+        (json!({"text": "a", "temperature": 0.5}), "temperature needs sample"),
         (json!({"text": "a", "model": "de-en"}), "there is: en-fr"),
         (json!({"text": "a", "head": 7}), "head must be between"),
-        (json!({"text": "a", "threshold": 2.0}), "--threshold must be between"),
+        (json!({"text": "a", "threshold": 2.0}), "threshold must be between"),
         (json!({"text": "a", "links_from": "hmm"}), "links_from must be"),
-        (json!({"text": "a", "placeholders": "("}), "--placeholders (:"),
+        (json!({"text": "a", "placeholders": "("}), "placeholders (:"),
         (json!({"text": "a", "prefix": "漢"}), "no units for this text"),
         (json!({"text": "a", "require": ["漢"]}), "no units for this text"),
-        (json!({"text": "a", "require": ["un chat"], "avoid": ["chat"]}), "--avoid"),
+        (json!({"text": "a", "require": ["un chat"], "avoid": ["chat"]}), "avoid"),
         (json!({"text": "a", "reverse_model": "/etc"}), "unknown field `reverse_model`"),
-        (json!({"text": "a", "length_penalty": -1}), "--length-penalty"),
-        (json!({"text": "a", "require": [" "]}), "--require needs a word"),
-        (json!({"text": "a", "sample": true, "require": ["chat"]}), "--require needs beam search"),
-        (json!({"text": "a", "mbr": 2, "terms": [{"source": "a", "target": "un"}]}), "--terms needs beam search"),
-        (json!({"text": "a", "sample": true, "mbr": 2}), "omit --sample"),
-        (json!({"text": 3}), "not valid"),
+        (json!({"text": "a", "length_penalty": -1}), "length_penalty"),
+        (json!({"text": "a", "require": [" "]}), "require needs a word"),
+        (json!({"text": "a", "sample": true, "require": ["chat"]}), "require needs beam search"),
+        (json!({"text": "a", "mbr": 2, "terms": [{"source": "a", "target": "un"}]}), "terms needs beam search"),
+        (json!({"text": "a", "sample": true, "mbr": 2}), "omit sample"),
+        (json!({"text": 3}), "text: expected a text or a list of texts"),
         (json!({}), "missing field `text`"),
         (json!([]), "not valid"),
     ];

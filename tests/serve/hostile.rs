@@ -1,7 +1,7 @@
 //! Requests that are broken, huge or slow, and pages of other origins.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -117,7 +117,7 @@ fn many_constraints_do_not_hold_up_others() {
         (json!({"text": "a", "prefix": long}), "prefix can have 5000 characters"),
         (json!({"text": "a", "placeholders": "a|".repeat(50_000)}), "placeholders can have 1000 characters"),
         (json!({"text": "a", "tag_source": long}), "tag_source can have 256 characters"),
-        (json!({"text": "a", "terms": [{"source": "a", "target": long}]}), "--terms: a translation can have 256"),
+        (json!({"text": "a", "terms": [{"source": "a", "target": long}]}), "terms: a translation can have 256"),
     ] {
         server.post("/v1/translate", &request).refused(400, &[part]);
     }
@@ -138,7 +138,69 @@ fn refuses_what_is_not_http() {
     let mut without_host = server.connect();
     without_host.write_all(b"GET /health HTTP/1.1\r\nConnection: close\r\n\r\n").unwrap();
     Answer::read(without_host).unwrap().refused(400, &["Host"]);
+    let mut two_hosts = server.connect();
+    two_hosts.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n").unwrap();
+    Answer::read(two_hosts).unwrap().refused(400, &["several Host"]);
     assert_alive(&server);
+}
+
+#[test]
+fn old_and_simple_clients_are_answered() {
+    let server = Served::start(&[]);
+    // HAProxy's check.
+    let mut check = server.connect();
+    check.write_all(b"GET /health HTTP/1.0\r\n\r\n").unwrap();
+    Answer::read(check).unwrap().worked();
+    // The client ends its side of the connection, as `nc -N` does, before the answer is known.
+    for (path, body) in [
+        ("/v1/translate", json!({"text": vec!["They bought a black hat yesterday."; 40]})),
+        ("/v1/steps", json!({"text": "Is her father buying the new bottles this week?"})),
+    ] {
+        let body = body.to_string();
+        let mut half_closed = server.connect();
+        let head =
+            format!("POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\n\r\n", server.address, body.len());
+        half_closed.write_all((head + &body).as_bytes()).unwrap();
+        half_closed.shutdown(Shutdown::Write).unwrap();
+        let answer = Answer::read(half_closed).expect("an answer");
+        assert!(answer.status == 200 && answer.body.contains("translation"), "{answer:?}");
+    }
+}
+
+#[test]
+fn broken_chunks_are_not_too_large() {
+    let server = Served::start(&[]);
+    for chunks in ["zz\r\n{}\r\n0\r\n\r\n", "5\r\n{}\r\n0\r\n\r\n", "ffffffffffffffffffff\r\n{}\r\n"] {
+        for path in ["/v1/translate", "/translate"] {
+            let mut stream = server.connect();
+            let head = format!(
+                "POST {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n",
+                server.address
+            );
+            stream.write_all((head + chunks).as_bytes()).unwrap();
+            stream.shutdown(Shutdown::Write).unwrap();
+            Answer::read(stream).expect("an answer").refused(400, &["chunks"]);
+        }
+    }
+}
+
+#[test]
+fn the_limit_of_characters_can_be_reached_in_every_encoding() {
+    let server = Served::start(&["--char-limit", "30000"]);
+    let form = |character: &str, count: usize| format!("source=en&target=fr&q={}", character.repeat(count));
+    let json = |character: &str, count: usize| {
+        format!(r#"{{"source": "en", "target": "fr", "q": "{}"}}"#, character.repeat(count))
+    };
+    let bodies = [
+        ("application/x-www-form-urlencoded", form("%E6%BC%A2", 30_000), form("%E6%BC%A2", 30_001)),
+        ("application/x-www-form-urlencoded", form("%F0%9F%98%80", 30_000), form("%F0%9F%98%80", 30_001)),
+        ("application/json", json(r"\ud83d\ude00", 30_000), json(r"\ud83d\ude00", 30_001)),
+    ];
+    for (kind, longest, longer) in bodies {
+        let send = |body: &str| server.send("POST", "/detect", &[("Content-Type", kind)], body.as_bytes());
+        send(&longest).worked();
+        send(&longer).refused(413, &["30000 characters"]);
+    }
 }
 
 #[test]
@@ -165,7 +227,8 @@ fn slow_and_idle_clients_do_not_stop_others() {
 
 #[test]
 fn pages_of_other_origins_are_refused() {
-    let server = Served::start(&["--allow-origin", "https://app.example.org"]);
+    let extension = "moz-extension://0f2b-6c";
+    let server = Served::start(&["--allow-origin", "https://app.example.org", "--allow-origin", extension]);
     let port = server.address.rsplit_once(':').unwrap().1;
     let post = |headers: &[(&str, &str)]| server.send("POST", "/v1/translate", headers, br#"{"text": "a"}"#);
     post(&[("Host", "evil.example")]).refused(403, &["--allow-origin"]);
@@ -182,6 +245,8 @@ fn pages_of_other_origins_are_refused() {
     };
     assert_eq!(preflight("https://app.example.org").status, 204);
     assert_eq!(preflight("http://evil.example").status, 403);
+    assert_eq!(post(&[("Origin", extension)]).header("access-control-allow-origin"), Some(extension));
+    post(&[("Host", "0f2b-6c")]).refused(403, &["name of the server"]);
     let refused = TestDir::new().run(&["serve", "--port", "0", "--model", SHIPPED, "--allow-origin", "*"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("https://example.org"), "{refused:?}");
 }

@@ -59,9 +59,66 @@ fn understands_forms() {
         2
     );
     form("source=en&target=fr").refused(400, &["missing q"]);
-    form("q=a&source=en&target=fr&alternatives=many").refused(400, &["not valid"]);
-    let multipart = server.send("POST", "/translate", &[("Content-Type", "multipart/form-data; boundary=x")], b"--x--");
-    multipart.refused(400, &["multipart"]);
+    form("q=a&source=en&target=fr&alternatives=many").refused(400, &["alternatives", "whole number"]);
+    assert_eq!(form("q=She+sleeps.&source=en&target=fr&alternatives=").worked(), json!({"translatedText": "Elle dort."}));
+    let expected = json!({"translatedText": "Elle dort."});
+    let part = |name: &str, text: &str| {
+        format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n")
+    };
+    let parts = part("q", "She sleeps.") + &part("source", "en") + &part("target", "fr") + &part("alternatives", "");
+    let multipart = |path: &str, body: &str| {
+        server.send("POST", path, &[("Content-Type", "multipart/form-data; boundary=x")], body.as_bytes())
+    };
+    assert_eq!(multipart("/translate", &format!("{parts}--x--\r\n")).worked(), expected);
+    multipart("/translate", "--x--\r\n").refused(400, &["missing q"]);
+    multipart("/translate", &parts).refused(400, &["form is not valid"]);
+    multipart("/translate", "no boundary").refused(400, &["form is not valid"]);
+    // Parameters of the query stand for what the body lacks.
+    for (path, kind, body) in [
+        ("/translate?q=She+sleeps.&source=en&target=fr", "", ""),
+        ("/translate?q=She%20sleeps.&source=en&target=fr", "application/x-www-form-urlencoded", ""),
+        ("/translate?source=en&target=fr&q=b", "application/x-www-form-urlencoded", "q=She+sleeps."),
+        ("/translate?source=en&target=fr", "application/json", r#"{"q": "She sleeps."}"#),
+    ] {
+        let headers = [("Content-Type", kind)];
+        assert_eq!(server.send("POST", path, &headers, body.as_bytes()).worked(), expected, "{path}");
+    }
+    let text = json!({"q": "She sleeps.", "source": "en", "target": "fr", "alternatives": "2"});
+    assert_eq!(server.ask("/translate", &text)["alternatives"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn text_in_the_target_language_is_answered_as_it_is() {
+    let server = Served::start(&[]);
+    let auto = |q: Value| server.ask("/translate", &json!({"q": q, "source": "auto", "target": "fr", "alternatives": 1}));
+    for text in ["Elle dort.", "Ils ont acheté un chapeau noir hier.", "  Où habite le vieil homme ?\n"] {
+        let detected = server.ask("/detect", &json!({"q": text}))[0].clone();
+        assert_eq!(detected["language"], "fr", "{text}");
+        let answer = auto(json!(text));
+        assert_eq!((&answer["translatedText"], &answer["detectedLanguage"]), (&json!(text), &detected));
+        assert_eq!(answer["alternatives"], json!([]));
+    }
+    let mixed = auto(json!(["She sleeps.", "Elle dort.", "He sings."]));
+    assert_eq!(mixed["translatedText"], json!(["Elle dort.", "Elle dort.", "Il chante."]));
+    for (index, language) in ["en", "fr", "en"].into_iter().enumerate() {
+        assert_eq!(mixed["detectedLanguage"][index]["language"], language);
+    }
+    let same = json!({"q": "Elle dort.", "source": "fr", "target": "fr"});
+    assert_eq!(server.ask("/translate", &same), json!({"translatedText": "Elle dort."}));
+}
+
+#[test]
+fn models_know_the_languages_that_they_were_trained_on() {
+    let directory = SHIPPED.split_once('=').unwrap().1;
+    let server = Served::start_in(&TestDir::new(), &["--model", directory]);
+    let request = json!({"q": "She sleeps.", "source": "en", "target": "fr"});
+    assert_eq!(server.ask("/translate", &request), json!({"translatedText": "Elle dort."}));
+    assert_eq!(server.get("/languages").worked()[0]["targets"], json!(["fr"]));
+    let models = server.get("/v1/models").worked();
+    assert_eq!(models["models"][0]["pairs"], json!([{"source": "en", "target": "fr"}]));
+    let named = Served::start_in(&TestDir::new(), &["--model", &format!("de-nl={directory}")]);
+    named.post("/translate", &request).refused(400, &["en is not supported"]);
+    named.ask("/translate", &json!({"q": "She sleeps.", "source": "de", "target": "nl"}));
 }
 
 #[test]
@@ -138,7 +195,7 @@ fn names_what_is_wrong() {
         .post("/v1/score", &json!({"pairs": [{"source": "a".repeat(30), "target": "b".repeat(30)}]}))
         .refused(413, &["50"]);
     server.post("/translate_file", &json!({})).refused(403, &["disabled"]);
-    server.post("/suggest", &json!({"q": "a", "s": "b", "source": "en", "target": "fr"})).refused(403, &["--collect"]);
+    server.post("/suggest", &json!({"q": "a", "s": "b", "source": "en", "target": "fr"})).refused(403, &["disabled"]);
     let settings = server.get("/frontend/settings").worked();
     assert_eq!((&settings["charLimit"], &settings["keyRequired"]), (&json!(50), &json!(false)));
 }
@@ -226,5 +283,5 @@ fn corrected_pairs_are_appended() {
     answer.refused(500, &["cannot append"]);
     assert!(!answer.body.contains("/dev/full"), "{answer:?}");
     let without = Served::start(&[]);
-    without.post("/v1/pairs", &json!({"source": "a", "target": "b"})).refused(403, &["--collect"]);
+    without.post("/v1/pairs", &json!({"source": "a", "target": "b"})).refused(403, &["does not collect"]);
 }

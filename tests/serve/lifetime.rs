@@ -154,6 +154,36 @@ fn endless_work_does_not_keep_the_server_from_ending() {
 }
 
 #[test]
+fn requests_are_logged_without_texts_of_users() {
+    let mut server = Served::start(&["--access-log"]);
+    server.ask("/v1/translate", &json!({"text": "She sleeps."}));
+    server.post("/translate?q=secret&source=en&target=xx", &json!({})).refused(400, &[]);
+    server.get("/nowhere").refused(404, &[]);
+    let _open = server.connect();
+    server.wait_for_log("/nowhere");
+    let log = server.log.lock().unwrap().clone();
+    let lines: Vec<Vec<&str>> = log.lines().skip(1).map(|line| line.split(' ').collect()).collect();
+    let seen: Vec<&[&str]> = lines.iter().map(|line| &line[1..5]).collect();
+    let expected: [&[&str]; 3] = [
+        &["127.0.0.1", "POST", "/v1/translate", "200"],
+        &["127.0.0.1", "POST", "/translate", "400"],
+        &["127.0.0.1", "GET", "/nowhere", "404"],
+    ];
+    assert_eq!(seen, expected, "{log}");
+    for line in lines {
+        assert!(line.len() == 7 && line[0].ends_with('Z') && line[5].parse::<usize>().unwrap() > 0, "{line:?}");
+        assert!(line[6].parse::<f64>().unwrap() >= 0.0, "{line:?}");
+    }
+    server.signal("-TERM");
+    assert!(server.wait().success());
+    let silent = Served::start(&[]);
+    silent.get("/health").worked();
+    silent.signal("-HUP");
+    silent.wait_for_log("loaded anew");
+    assert!(!silent.log.lock().unwrap().contains("/health"));
+}
+
+#[test]
 fn says_why_it_cannot_start() {
     let dir = TestDir::new();
     let server = Served::start(&[]);

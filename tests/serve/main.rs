@@ -3,8 +3,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod access;
 mod answers;
 mod client;
+mod collect;
+mod errors;
 mod hostile;
 mod libretranslate;
 mod lifetime;

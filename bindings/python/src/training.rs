@@ -35,6 +35,7 @@ pub fn train(
     let files = SourceOptions {
         guide: options.take(py, "guide")?,
         attention_pairs: options.take(py, "attention-pairs")?,
+        languages: options.take(py, "languages")?,
         layout: TableFormat {
             csv: options.take(py, "csv")?.unwrap_or(false),
             header: options.take(py, "header")?.unwrap_or(false),
@@ -93,6 +94,7 @@ impl Given {
                 let mut sources = TrainingSources::new(files(pairs), self.valid.map(files));
                 sources.attention_pairs = options.attention_pairs.map(|path| PairFiles::tsv(&path, &options.layout));
                 sources.guide = options.guide;
+                sources.languages = options.languages;
                 sources
             }
         };

@@ -48,7 +48,7 @@ function openCorrection(isOpen) {
 async function addPair(event) {
   event.preventDefault();
   try {
-    await post("/v1/pairs", { source: state.text.trim(), target: at("corrected").value.trim() }, { key: at("key").value });
+    await post("v1/pairs", { source: state.text.trim(), target: at("corrected").value.trim() }, { key: at("key").value });
     openCorrection(false);
     showProblem("");
     showKept("Pair added");

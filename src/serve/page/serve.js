@@ -234,7 +234,7 @@ async function begin() {
   listenToKeeping();
   showNothing();
   try {
-    const answer = await fetch("/v1/models");
+    const answer = await fetch("v1/models");
     const server = await answer.json();
     choices = choicesOf(server);
     at("correct").hidden = !server.collects;

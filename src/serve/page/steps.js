@@ -47,7 +47,7 @@ class StepsClient {
     this.running = running;
     let result = null;
     try {
-      const answer = await post("/v1/steps", body, { key, signal: running.signal });
+      const answer = await post("v1/steps", body, { key, signal: running.signal });
       await readEvents(answer, (name, data) => {
         if (running.signal.aborted) return;
         if (name === "error") throw new ServerError(data.error);

@@ -1,0 +1,183 @@
+//! Errors in the fields of requests, in the terms of JSON and by the names of the fields.
+
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+use serde_json::{Map, Value};
+
+/// Maximum number of fields among which a wrong one is looked for.
+const MAX_FIELDS: usize = 64;
+/// Maximum bytes of a body in which a wrong field is looked for, which takes time.
+const MAX_SEARCHED: usize = 64 * 1024;
+
+/// Terms of Rust in the expectations of errors, and those of JSON.
+const TERMS: [(&str, &str); 16] = [
+    ("a sequence", "a list"),
+    ("sequence", "a list"),
+    ("a map", "an object"),
+    ("a string", "a text"),
+    ("string or map", "a text"),
+    ("a boolean", "true or false"),
+    ("usize", "a whole number of at least 0"),
+    ("u64", "a whole number of at least 0"),
+    ("u32", "a whole number of at least 0"),
+    ("u16", "a whole number of at least 0"),
+    ("u8", "a whole number of at least 0"),
+    ("i64", "a whole number"),
+    ("i32", "a whole number"),
+    ("f64", "a number"),
+    ("f32", "a number"),
+    ("unit", "null"),
+];
+
+/// Parses a body in JSON.
+///
+/// # Errors
+/// A description of what is wrong, which names the field.
+pub fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        let reason = error.into_inner();
+        match reason.classify() {
+            Category::Data => {
+                let fields = (bytes.len() <= MAX_SEARCHED).then(|| serde_json::from_slice(bytes).ok()).flatten();
+                wrong_field::<T>(&path, &reason.to_string(), fields)
+            }
+            Category::Io | Category::Syntax | Category::Eof => format!("the JSON is not valid: {reason}"),
+        }
+    })?;
+    json.end().map_err(|reason| format!("the JSON is not valid: {reason}"))?;
+    Ok(parsed)
+}
+
+/// Parses fields.
+///
+/// # Errors
+/// A description of what is wrong, which names the field.
+pub fn parse_fields<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, String> {
+    serde_path_to_error::deserialize(&Value::Object(fields.clone())).map_err(|error| {
+        let path = error.path().to_string();
+        let bytes: usize = fields.values().filter_map(Value::as_str).map(str::len).sum();
+        wrong_field::<T>(&path, &error.into_inner().to_string(), Some(fields).filter(|_| bytes <= MAX_SEARCHED))
+    })
+}
+
+/// Returns the message of a wrong field.
+fn wrong_field<T: DeserializeOwned>(path: &str, reason: &str, fields: Option<Map<String, Value>>) -> String {
+    let reason = in_terms_of_json(reason);
+    let is_named = ["missing field", "unknown field", "duplicate field"].iter().any(|start| reason.starts_with(start));
+    // The place of an error in options, which are parsed once all fields are read, is not known.
+    match path {
+        "." | "?" if is_named => reason,
+        "." | "?" => match fields.and_then(find_wrong::<T>) {
+            Some(field) => format!("{field}: {reason}"),
+            None => format!("the JSON is not valid here: {reason}"),
+        },
+        path => format!("{path}: {reason}"),
+    }
+}
+
+/// Finds the field without which the others are valid, or wrong in another way.
+fn find_wrong<T: DeserializeOwned>(fields: Map<String, Value>) -> Option<String> {
+    let mut fields = Value::Object(fields);
+    let reason = T::deserialize(&fields).err()?.to_string();
+    let names: Vec<String> = fields.as_object()?.keys().take(MAX_FIELDS).cloned().collect();
+    for name in names {
+        let value = fields.as_object_mut()?.remove(&name)?;
+        match T::deserialize(&fields).err().map(|error| error.to_string()) {
+            Some(other) if other == reason || other.starts_with("missing field") => {}
+            _ => return Some(name),
+        }
+        fields.as_object_mut()?.insert(name, value);
+    }
+    None
+}
+
+/// Replaces the types of Rust in an error of the parser.
+fn in_terms_of_json(reason: &str) -> String {
+    let (reason, position) = match reason.rsplit_once(" at line ") {
+        Some((reason, position)) => (reason, format!(" at line {position}")),
+        None => (reason, String::new()),
+    };
+    let Some((found, expected)) = reason.rsplit_once(", expected ") else { return format!("{reason}{position}") };
+    let expected = match TERMS.iter().find(|(rust, _)| *rust == expected) {
+        Some((_, json)) => json,
+        None if expected.starts_with("struct ") => "an object",
+        None if expected.starts_with("enum ") => "a text",
+        None => expected,
+    };
+    let found = match found.strip_prefix("invalid type: ") {
+        Some("sequence") => "invalid type: list",
+        Some("map") => "invalid type: object",
+        Some("unit value" | "Option value") => "invalid type: null",
+        _ => found,
+    };
+    format!("{found}, expected {expected}{position}")
+}
+
+/// Replaces names of options on the command line, such as `--length-penalty`, by the fields `length_penalty`.
+pub fn with_field_names(message: &str) -> String {
+    let mut parts = message.split("--");
+    let mut named = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|sign: char| !sign.is_ascii_lowercase() && sign != '-').unwrap_or(part.len());
+        let (option, rest) = part.split_at(end);
+        if option.starts_with(|first: char| first.is_ascii_lowercase()) && !named.ends_with(char::is_alphanumeric) {
+            named += &option.replace('-', "_");
+        } else {
+            named += "--";
+            named += option;
+        }
+        named += rest;
+    }
+    named
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[test]
+    fn options_become_fields() {
+        for (message, named) in [
+            ("--beam must be at least 1", "beam must be at least 1"),
+            ("omit --length-penalty, --mbr", "omit length_penalty, mbr"),
+            ("a--b -- --", "a--b -- --"),
+            ("--", "--"),
+            ("", ""),
+        ] {
+            assert_eq!(with_field_names(message), named);
+        }
+    }
+
+    #[test]
+    fn errors_name_fields_in_terms_of_json() {
+        #[derive(Debug, Deserialize)]
+        struct Options {
+            #[expect(dead_code)]
+            beam: Option<usize>,
+        }
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Request {
+            #[expect(dead_code)]
+            text: String,
+            #[serde(flatten)]
+            _options: Options,
+        }
+        for (json, message) in [
+            (r#"{"text": "a", "beam": "b"}"#, "beam: invalid type: string \"b\", expected a whole number of at least 0"),
+            (r#"{"text": "a", "beam": -1}"#, "beam: invalid value: integer `-1`, expected a whole number of at least 0"),
+            (r#"{"text": ["a"]}"#, "text: invalid type: list, expected a text at line 1 column 9"),
+            (r#"{"beam": 1}"#, "missing field `text` at line 1 column 11"),
+            ("[]", "the JSON is not valid here: invalid type: list, expected an object at line 1 column 0"),
+            ("{", "the JSON is not valid: EOF while parsing an object at line 1 column 1"),
+        ] {
+            assert_eq!(parse_json::<Request>(json.as_bytes()).unwrap_err(), message);
+        }
+        let fields = Map::from_iter([("text".to_owned(), "a".into()), ("beam".to_owned(), "b".into())]);
+        assert!(parse_fields::<Request>(fields).unwrap_err().starts_with("beam: "));
+    }
+}
