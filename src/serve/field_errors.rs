@@ -168,8 +168,14 @@ mod tests {
             _options: Options,
         }
         for (json, message) in [
-            (r#"{"text": "a", "beam": "b"}"#, "beam: invalid type: string \"b\", expected a whole number of at least 0"),
-            (r#"{"text": "a", "beam": -1}"#, "beam: invalid value: integer `-1`, expected a whole number of at least 0"),
+            (
+                r#"{"text": "a", "beam": "b"}"#,
+                "beam: invalid type: string \"b\", expected a whole number of at least 0",
+            ),
+            (
+                r#"{"text": "a", "beam": -1}"#,
+                "beam: invalid value: integer `-1`, expected a whole number of at least 0",
+            ),
             (r#"{"text": ["a"]}"#, "text: invalid type: list, expected a text at line 1 column 9"),
             (r#"{"beam": 1}"#, "missing field `text` at line 1 column 11"),
             ("[]", "the JSON is not valid here: invalid type: list, expected an object at line 1 column 0"),

@@ -1,7 +1,7 @@
 //! Memory that requests use: bounded by `--memory-limit`, and divided among their parts.
 
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 

@@ -103,9 +103,7 @@ impl Server {
             return usage("a server needs at least one model");
         }
         let metrics = Arc::new(ServerMetrics::new()?);
-        let load = |(name, directories)| {
-            Ok(Arc::new(ServedModel::new(name, directories, device, options.precision)?))
-        };
+        let load = |(name, directories)| Ok(Arc::new(ServedModel::new(name, directories, device, options.precision)?));
         let mut server = Self {
             models: named.into_iter().map(load).collect::<Result<_>>()?,
             allow_origin: options.allow_origin.clone(),
@@ -232,8 +230,7 @@ impl Server {
         let cancellation = Cancellation::default();
         let _guard = CancelOnDrop(cancellation.clone());
         let (sink, result) = CollectedTranslations::new(make);
-        let job =
-            TranslationJob::new(model, sentences, options, self.budget(), fields, &cancellation, Box::new(sink));
+        let job = TranslationJob::new(model, sentences, options, self.budget(), fields, &cancellation, Box::new(sink));
         self.scheduler.add(Job::Translation(Box::new(job)))?;
         result.await.unwrap_or_else(|_| Err(self.scheduler.lost()))
     }

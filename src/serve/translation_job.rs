@@ -261,9 +261,10 @@ impl TranslationJob {
         let texts = MarkedUpTexts::new(std::mem::take(&mut self.given), &options.markup);
         self.budget.check_count(texts.sentences().len(), self.options.decoding.n_best, self.fields)?;
         let source = &options.translator.checkpoint().source;
-        let costs = texts.sentences().par_iter().map(|sentence| {
-            Ok(Cost::of_search(source.encode(&sentence.text)?.len(), &options.request))
-        });
+        let costs = texts
+            .sentences()
+            .par_iter()
+            .map(|sentence| Ok(Cost::of_search(source.encode(&sentence.text)?.len(), &options.request)));
         let costs = costs.collect::<Result<Vec<Cost>>>()?;
         self.budget.check(&costs, self.fields)?;
         self.sink.begin(&PreparedWork { translator: &options.unconstrained, costs: &costs, budget: &self.budget })?;

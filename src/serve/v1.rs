@@ -273,7 +273,8 @@ pub async fn align(
     server.admit(&caller, None, sides(&request.pairs))?;
     let AlignRequest { pairs, model, attention, overrides, links } = request;
     let format = JsonFormat::new(attention, pairs.len() == 1);
-    work_on_pairs(&server, model.as_deref(), pairs, AlignWork { overrides, links, linker: Linker::default(), format }).await
+    work_on_pairs(&server, model.as_deref(), pairs, AlignWork { overrides, links, linker: Linker::default(), format })
+        .await
 }
 
 /// Does work on the pairs of a request.

@@ -5,6 +5,7 @@ mod common;
 
 mod access;
 mod answers;
+mod bounds;
 mod client;
 mod collect;
 mod errors;
