@@ -96,7 +96,8 @@ fn file() -> String {
     let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let of_aligner = list(&["symmetrize", "threshold", "words"]);
     let of_model: Vec<String> = names::<LinkOptions>().into_iter().filter(|name| !of_aligner.contains(name)).collect();
-    let training = list(&["guide", "attention-pairs", "init-vocabulary", "languages", "csv", "header", "columns", "features"]);
+    let training =
+        list(&["guide", "attention-pairs", "init-vocabulary", "languages", "csv", "header", "columns", "features"]);
     let constraints = list(&["prefix", "require", "avoid", "terms"]);
     let text = list(&["markup", "placeholders", "unknown", "replace-unknown", "dictionary", "tag-source", "features"]);
     let classes: [(Class, &[Vec<String>]); 9] = [

@@ -94,7 +94,10 @@ impl FromStr for AllowedOrigin {
         let lower = text.strip_suffix('/').unwrap_or(text).to_ascii_lowercase();
         let (scheme, authority) = lower.split_once("://").ok_or(EXPECTED_ORIGIN)?;
         if !lower.is_ascii() {
-            return Err("write it in ASCII, as browsers send it: https://xn--exmple-cua.org for https://ex\u{e4}mple.org".to_owned());
+            return Err(
+                "write it in ASCII, as browsers send it: https://xn--exmple-cua.org for https://ex\u{e4}mple.org"
+                    .to_owned(),
+            );
         }
         let default_port = match scheme {
             "http" => Some(80),

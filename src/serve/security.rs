@@ -135,7 +135,8 @@ mod tests {
     fn answer(headers: &[(&str, &str)]) -> Result<Option<HeaderValue>, StatusCode> {
         let allowed = ["https://app.example.org".parse().unwrap()];
         let header = |(name, value): &(&str, &str)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
-        source(Version::HTTP_11, &headers.iter().map(header).collect(), &allowed).map_err(|error| error.into_response().status())
+        source(Version::HTTP_11, &headers.iter().map(header).collect(), &allowed)
+            .map_err(|error| error.into_response().status())
     }
 
     #[test]

@@ -84,7 +84,8 @@ impl Languages {
     /// Finds codes of known languages, such as `en-fr`, between the dots and underscores of a file name.
     fn of_table_name(path: &Path) -> Option<Self> {
         let mut found = name_parts(path, &['.', '_']).filter_map(|part| part.parse::<Self>().ok());
-        found.find(|Self { source, target }| source != target && [source, target].into_iter().all(|code| is_known(code)))
+        found
+            .find(|Self { source, target }| source != target && [source, target].into_iter().all(|code| is_known(code)))
     }
 
     /// Finds languages in the names of the columns of both sides.
@@ -189,7 +190,11 @@ mod tests {
             ("en-en.tsv", None),
             ("-", None),
         ] {
-            assert_eq!(found(&PairFiles::tsv(Path::new(path), &TableFormat::default())).as_deref(), languages, "{path}");
+            assert_eq!(
+                found(&PairFiles::tsv(Path::new(path), &TableFormat::default())).as_deref(),
+                languages,
+                "{path}"
+            );
         }
     }
 

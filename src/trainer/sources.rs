@@ -13,8 +13,8 @@ use crate::checkpoint::{CorpusSource, DataSummary, ModelDir, SyntheticCorpus};
 use crate::error::{UsageError, usage};
 use crate::reporter::Reporter;
 use crate::text::{
-    Languages, OnError, Pair, PairFiles, ReadablePairs, SHIPPED_TRAINING, SHIPPED_VALIDATION, TableFormat, check_read_once,
-    file_name, is_read_once, read_readable_lines,
+    Languages, OnError, Pair, PairFiles, ReadablePairs, SHIPPED_TRAINING, SHIPPED_VALIDATION, TableFormat,
+    check_read_once, file_name, is_read_once, read_readable_lines,
 };
 
 /// Maximum number of pairs whose attention is recorded.

@@ -60,11 +60,13 @@ fn understands_forms() {
     );
     form("source=en&target=fr").refused(400, &["missing q"]);
     form("q=a&source=en&target=fr&alternatives=many").refused(400, &["alternatives", "whole number"]);
-    assert_eq!(form("q=She+sleeps.&source=en&target=fr&alternatives=").worked(), json!({"translatedText": "Elle dort."}));
+    assert_eq!(
+        form("q=She+sleeps.&source=en&target=fr&alternatives=").worked(),
+        json!({"translatedText": "Elle dort."})
+    );
     let expected = json!({"translatedText": "Elle dort."});
-    let part = |name: &str, text: &str| {
-        format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n")
-    };
+    let part =
+        |name: &str, text: &str| format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
     let parts = part("q", "She sleeps.") + &part("source", "en") + &part("target", "fr") + &part("alternatives", "");
     let multipart = |path: &str, body: &str| {
         server.send("POST", path, &[("Content-Type", "multipart/form-data; boundary=x")], body.as_bytes())
@@ -90,7 +92,8 @@ fn understands_forms() {
 #[test]
 fn text_in_the_target_language_is_answered_as_it_is() {
     let server = Served::start(&[]);
-    let auto = |q: Value| server.ask("/translate", &json!({"q": q, "source": "auto", "target": "fr", "alternatives": 1}));
+    let auto =
+        |q: Value| server.ask("/translate", &json!({"q": q, "source": "auto", "target": "fr", "alternatives": 1}));
     for text in ["Elle dort.", "Ils ont acheté un chapeau noir hier.", "  Où habite le vieil homme ?\n"] {
         let detected = server.ask("/detect", &json!({"q": text}))[0].clone();
         assert_eq!(detected["language"], "fr", "{text}");
@@ -208,7 +211,7 @@ fn work_needs_a_key_if_there_are_keys() {
     let request = |key: Value| json!({"q": "She sleeps.", "source": "en", "target": "fr", "api_key": key});
     server.post("/translate", &request(Value::Null)).refused(403, &["api_key"]);
     server.post("/translate", &request(json!("first-ke"))).refused(403, &["not known"]);
-    server.post("/translate", &request(json!(""))).refused(403, &["not known"]);
+    server.post("/translate", &request(json!(""))).refused(403, &["api_key"]);
     server.post("/translate", &request(json!("# staff"))).refused(403, &["not known"]);
     server.post("/translate", &request(json!("second-key"))).worked();
     let bearer = |key: &str| {
