@@ -174,11 +174,18 @@ struct PreparedTexts {
 }
 
 impl PreparedTexts {
-    /// Sentences of the next slice, if so many jobs share it.
-    fn slice(&self, jobs: usize, budget: &WorkBudget) -> &[Sentence] {
-        let length = slice_length(&self.costs[self.done..], budget, jobs);
-        &self.texts.sentences()[self.done..][..length]
+    /// Number of sentences of the next slice, and its cost, of which the most is given.
+    fn slice(&self, most: Cost) -> (usize, Cost) {
+        let costs = &self.costs[self.done..];
+        let length = slice_length(costs, most);
+        (length, Cost::sum(&costs[..length]))
     }
+}
+
+/// Job with the number of sentences of its next slice.
+struct Slice {
+    job: Box<TranslationJob>,
+    length: usize,
 }
 
 impl TranslationJob {
@@ -243,8 +250,21 @@ impl TranslationJob {
                 Ok(()) => ready.push(job),
             }
         }
-        if let Some(options) = options.filter(|_| !ready.is_empty()) {
-            unfinished.extend(translate_slices(ready, &options, metrics));
+        let mut slices = Vec::with_capacity(ready.len());
+        let mut sum = Cost::default();
+        let jobs = ready.len();
+        for job in ready {
+            let Some(prepared) = &job.prepared else { continue };
+            let (length, cost) = prepared.slice(job.budget.slice(lane == Lane::Short, jobs));
+            sum = sum.plus(cost);
+            if slices.is_empty() || sum.fits(job.budget.slice(lane == Lane::Short, 1)) {
+                slices.push(Slice { job, length });
+            } else {
+                unfinished.push(job);
+            }
+        }
+        if let Some(options) = options.filter(|_| !slices.is_empty()) {
+            unfinished.extend(translate_slices(slices, &options, metrics));
         }
         unfinished
     }
@@ -271,6 +291,11 @@ impl TranslationJob {
         self.lane = Lane::of_steps(costs.iter().map(|cost| cost.steps).sum());
         self.prepared = Some(PreparedTexts { options, texts, costs, done: 0, complete: 0 });
         Ok(())
+    }
+
+    /// Iterates over the sentences that are not translated yet.
+    fn next_sentences(&self) -> impl Iterator<Item = &Sentence> {
+        self.prepared.iter().flat_map(|prepared| &prepared.texts.sentences()[prepared.done..])
     }
 
     /// Gives the client the texts that are complete with the translations of the next slice. Returns the job if it is not done.
@@ -307,34 +332,32 @@ impl TranslationJob {
 
 /// Translates the next slice of each job in one batch and returns the jobs that are not done.
 fn translate_slices(
-    jobs: Vec<Box<TranslationJob>>,
+    slices: Vec<Slice>,
     options: &PreparedOptions,
     metrics: &ServerMetrics,
 ) -> Vec<Box<TranslationJob>> {
-    let (mut batch, mut lengths) = (Vec::new(), Vec::new());
-    for job in &jobs {
-        let slice = job.prepared.as_ref().map_or(&[][..], |prepared| prepared.slice(jobs.len(), &job.budget));
-        batch.extend_from_slice(slice);
-        lengths.push(slice.len());
+    let mut batch = Vec::new();
+    for Slice { job, length } in &slices {
+        batch.extend(job.next_sentences().take(*length).cloned());
     }
-    metrics.add_batch(&jobs[0].model.name, batch.len());
+    metrics.add_batch(&slices[0].job.model.name, batch.len());
     match options.translator.translate_batch(&batch, &options.request, &mut |_| {}) {
         Ok(translations) => {
             let mut translations = translations.into_iter();
-            let mut slices = Vec::with_capacity(jobs.len());
-            for (job, length) in jobs.into_iter().zip(lengths) {
-                slices.push((job, translations.by_ref().take(length).collect()));
+            let mut translated = Vec::with_capacity(slices.len());
+            for Slice { job, length } in slices {
+                translated.push((job, translations.by_ref().take(length).collect()));
             }
             // Links are computed here.
-            slices.into_par_iter().filter_map(|(job, translations)| job.take(translations)).collect()
+            translated.into_par_iter().filter_map(|(job, translations)| job.take(translations)).collect()
         }
         // The sentence of one client must not fail the others.
-        Err(_) if jobs.len() > 1 => {
-            jobs.into_iter().flat_map(|job| translate_slices(vec![job], options, metrics)).collect()
+        Err(_) if slices.len() > 1 => {
+            slices.into_iter().flat_map(|slice| translate_slices(vec![slice], options, metrics)).collect()
         }
         Err(error) => {
             let error = ApiError::from(error);
-            for mut job in jobs {
+            for Slice { mut job, .. } in slices {
                 job.sink.fail(error.clone());
             }
             Vec::new()

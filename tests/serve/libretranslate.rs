@@ -211,7 +211,7 @@ fn work_needs_a_key_if_there_are_keys() {
     let request = |key: Value| json!({"q": "She sleeps.", "source": "en", "target": "fr", "api_key": key});
     server.post("/translate", &request(Value::Null)).refused(403, &["api_key"]);
     server.post("/translate", &request(json!("first-ke"))).refused(403, &["not known"]);
-    server.post("/translate", &request(json!(""))).refused(403, &["not known"]);
+    server.post("/translate", &request(json!(""))).refused(403, &["api_key"]);
     server.post("/translate", &request(json!("# staff"))).refused(403, &["not known"]);
     server.post("/translate", &request(json!("second-key"))).worked();
     let bearer = |key: &str| {
