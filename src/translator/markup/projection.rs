@@ -6,8 +6,7 @@
 
 use std::ops::Range;
 
-use super::html::push_encoded;
-use super::options::Markup;
+use super::document::Document;
 use super::sentence::{Element, MarkedSentence, Marker, PointMarker, is_closing, is_opening};
 use crate::alignment::Link;
 use crate::text::is_punctuation;
@@ -50,14 +49,14 @@ enum PlacedKind<'m> {
     },
 }
 
-/// Returns the translation of a sentence with its markers. `source` is the text with markup.
-pub(super) fn project(source: &str, sentence: &MarkedSentence, translation: &LinkedText, markup: Markup) -> String {
+/// Writes the translation of a sentence with its markers into a document.
+pub(super) fn project(sentence: &MarkedSentence, translation: &LinkedText, output: &mut Document) {
     let projection = Projection::new(&sentence.text, translation);
     let mut placed = Vec::new();
     let words = 0..translation.source_words.len();
     projection.place(&sentence.markers, words, 0..translation.target_words.len(), &mut placed);
     restore_order(&mut placed);
-    Writer { source, translation, markup, output: String::new() }.write(&placed)
+    Writer { translation, output }.write(&placed);
 }
 
 /// Gives points that programs fill in order their order in the source.
@@ -360,16 +359,14 @@ impl<'p, 't> Siblings<'p, 't> {
 }
 
 /// Writer of a translation with markers.
-struct Writer<'t> {
-    source: &'t str,
-    translation: &'t LinkedText<'t>,
-    markup: Markup,
-    output: String,
+struct Writer<'w, 's> {
+    translation: &'w LinkedText<'w>,
+    output: &'w mut Document<'s>,
 }
 
-/// White space at a gap while its markers are written.
+/// Text at a gap while its markers are written.
 struct Gap<'t> {
-    /// White space between the words, and whether it is written.
+    /// Text between the words, white space as a rule, and whether it is written.
     space: &'t str,
     is_written: bool,
     /// Characters of the translation on both sides.
@@ -378,9 +375,9 @@ struct Gap<'t> {
     pending: Option<(&'t PointMarker, bool)>,
 }
 
-impl Writer<'_> {
+impl Writer<'_, '_> {
     /// Writes the translation with markers in the order of their gaps.
-    fn write(mut self, mut placed: &[Placed]) -> String {
+    fn write(mut self, mut placed: &[Placed]) {
         let words = &self.translation.target_words;
         let text = self.translation.text;
         let mut position = 0;
@@ -395,43 +392,30 @@ impl Writer<'_> {
             self.finish_gap(&mut gap);
             position = next;
             if let Some(word) = words.get(number) {
-                self.text(word.clone());
+                self.output.push_text(&text[word.clone()]);
                 position = word.end;
             }
-        }
-        self.output
-    }
-
-    fn text(&mut self, range: Range<usize>) {
-        let text = &self.translation.text[range];
-        match self.markup {
-            Markup::Html => push_encoded(&mut self.output, text),
-            Markup::None => self.output.push_str(text),
         }
     }
 
     fn marker<'m>(&mut self, kind: &PlacedKind<'m>, gap: &mut Gap<'m>) {
         match kind {
-            PlacedKind::Close { tag } | PlacedKind::Open { tag, empty: true } => self.raw(tag),
+            PlacedKind::Close { tag } | PlacedKind::Open { tag, empty: true } => self.output.push_moved((*tag).clone()),
             PlacedKind::Open { tag, empty: false } => {
                 self.finish_gap(gap);
-                self.raw(tag);
+                self.output.push_moved((*tag).clone());
             }
             PlacedKind::Point { raw, point, attached } => {
                 let is_word = |one: Option<char>| one.is_some_and(char::is_alphanumeric);
                 let touches = |side: usize| attached[side] && is_word(point.glued[side]) == is_word(gap.sides[side]);
                 let attached = [touches(0), touches(1)];
                 self.separate_before(point, attached[0], gap);
-                self.raw(raw);
+                self.output.push_moved((*raw).clone());
                 // The white space between two words that both touch the point is dropped.
                 gap.is_written |= attached == [true; 2] && point.visible;
                 gap.pending = Some((*point, attached[1]));
             }
         }
-    }
-
-    fn raw(&mut self, range: &Range<usize>) {
-        self.output.push_str(&self.source[range.clone()]);
     }
 
     /// Writes the white space before a point.
@@ -441,15 +425,15 @@ impl Writer<'_> {
             && point.visible
             && (before.touches_text(1) || point.touches_text(0))
         {
-            self.output.push(' ');
+            self.output.push_text(" ");
             return;
         }
         let Some(left) = gap.sides[0].filter(|_| !is_attached) else { return };
         if !gap.is_written && !gap.space.is_empty() {
-            self.output.push_str(gap.space);
+            self.output.push_text(gap.space);
             gap.is_written = true;
         } else if point.needs_space(0) && !is_opening(left) {
-            self.output.push(' ');
+            self.output.push_text(" ");
         }
     }
 
@@ -457,13 +441,13 @@ impl Writer<'_> {
     fn finish_gap(&mut self, gap: &mut Gap) {
         let pending = gap.pending.take();
         if !gap.is_written && !gap.space.is_empty() {
-            self.output.push_str(gap.space);
+            self.output.push_text(gap.space);
             gap.is_written = true;
             return;
         }
         let (Some((point, false)), Some(right)) = (pending, gap.sides[1]) else { return };
         if point.needs_space(1) && !(gap.space.is_empty() && is_closing(right)) {
-            self.output.push(' ');
+            self.output.push_text(" ");
         }
     }
 }

@@ -33,8 +33,10 @@ const CLAUSE_MARKS: &str = ".,;:!?…、。，；：！？";
 /// Part of a text.
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
-    /// Bytes of the text that stay as they are.
+    /// Bytes of the text that stay as they are, between boundaries.
     Verbatim(Range<usize>),
+    /// Bytes at the edge of a sentence that stay.
+    Moved(Range<usize>),
     /// Sentence to translate.
     Sentence(MarkedSentence),
 }
@@ -85,13 +87,17 @@ pub(super) struct PointMarker {
     pub ordered: bool,
 }
 
-/// Splits a text into pieces, which cover it in order.
-pub(super) fn pieces(text: &str, options: &MarkupOptions) -> Vec<Piece> {
-    let tokens = match options.markup {
+/// Returns the tokens of a text with this markup.
+pub(super) fn tokenized(text: &str, markup: Markup) -> Vec<Token> {
+    match markup {
         Markup::Html => tokens(text),
         Markup::None => vec![Token { kind: TokenKind::Text, range: 0..text.len() }],
-    };
-    let is_boundary = boundaries(&tokens);
+    }
+}
+
+/// Splits a text of these tokens into pieces, which cover it in order.
+pub(super) fn pieces(text: &str, tokens: &[Token], options: &MarkupOptions) -> Vec<Piece> {
+    let is_boundary = boundaries(tokens);
     let mut pieces = Vec::new();
     let mut start = 0;
     while start < tokens.len() {
@@ -162,9 +168,7 @@ fn add_run(pieces: &mut Vec<Piece>, text: &str, tokens: &[Token], options: &Mark
         push_verbatim(pieces, start..end);
         return;
     }
-    push_verbatim(pieces, start..first);
-    pieces.push(Piece::Sentence(sentence));
-    push_verbatim(pieces, last..end);
+    pieces.extend([Piece::Moved(start..first), Piece::Sentence(sentence), Piece::Moved(last..end)]);
 }
 
 /// Decoded text with the position of each byte in the text with markup, and the position after it.
