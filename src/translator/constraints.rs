@@ -151,7 +151,7 @@ impl CompiledConstraints {
     pub fn new(constraints: Constraints, target: &Vocabulary, known_words: Option<Arc<KnownWords>>) -> Result<Self> {
         let require = |phrase: &String| {
             let text = target.written_text(phrase.trim()).into_owned();
-            Ok(RequiredPhrase { units: encode_known(&text, target)?, text, term: Vec::new() })
+            Ok(RequiredPhrase { units: encode_known(&text, target)?, text, term: Vec::new(), is_optional: false })
         };
         let required: Vec<RequiredPhrase> = constraints.required.iter().map(require).collect::<Result<_>>()?;
         let units: usize = required.iter().map(|phrase| phrase.units.len()).sum();
@@ -215,25 +215,40 @@ impl CompiledConstraints {
             let first_unit = |word: usize| before + word_of_unit.partition_point(|&of_unit| of_unit < word);
             let term = span.map(|word| first_unit(word)..first_unit(word + 1)).collect();
             let text = target.written_text(translation).into_owned();
-            Ok(RequiredPhrase { units: target.encode(&text)?, text, term })
+            Ok(RequiredPhrase { units: target.encode(&text)?, text, term, is_optional: true })
         };
         self.terms.find(&words).into_iter().map(required).collect()
     }
 }
 
-/// Removes duplicates and phrases that another phrase contains as whole words. Terms at other places are kept.
-fn without_subsumed(phrases: Vec<RequiredPhrase>, surface_forms: &SurfaceForms) -> Vec<RequiredPhrase> {
-    let is_subsumed = |index: usize, other: usize| {
-        let (units, longer) = (&phrases[index].units, &phrases[other].units);
-        let matches = longer.windows(units.len()).enumerate().filter(|(_, window)| *window == &units[..]);
-        let mut next_units = matches.map(|(start, _)| longer.get(start + units.len()));
-        let is_whole = next_units.any(|unit| unit.is_none_or(|&unit| !surface_forms.continues_word(unit)));
-        let are_terms = [index, other].map(|phrase| phrases[phrase].is_term());
-        // Terms come last.
-        is_whole && are_terms != [true; 2] && (longer.len() > units.len() || are_terms[1] || other < index)
-    };
-    let needed = |&index: &usize| !(0..phrases.len()).any(|other| other != index && is_subsumed(index, other));
-    (0..phrases.len()).filter(needed).map(|index| phrases[index].clone()).collect()
+/// Removes duplicates and phrases that another phrase contains as whole words. Terms at other places are kept. A term that
+/// stands for a phrase required otherwise is no longer optional.
+fn without_subsumed(mut phrases: Vec<RequiredPhrase>, surface_forms: &SurfaceForms) -> Vec<RequiredPhrase> {
+    let mut kept = Vec::with_capacity(phrases.len());
+    for index in 0..phrases.len() {
+        let subsuming = (0..phrases.len()).find(|&other| is_subsumed(&phrases, index, other, surface_forms));
+        if let Some(other) = subsuming {
+            phrases[other].is_optional &= phrases[index].is_optional;
+        }
+        kept.push(subsuming.is_none());
+    }
+    phrases.into_iter().zip(kept).filter_map(|(phrase, is_kept)| is_kept.then_some(phrase)).collect()
+}
+
+/// True if a phrase is a duplicate of another one, or contained in it as whole words.
+fn is_subsumed(phrases: &[RequiredPhrase], index: usize, other: usize, surface_forms: &SurfaceForms) -> bool {
+    let (units, longer) = (&phrases[index].units, &phrases[other].units);
+    let matches = longer.windows(units.len()).enumerate().filter(|(_, window)| *window == &units[..]);
+    let mut next_units = matches.map(|(start, _)| longer.get(start + units.len()));
+    let is_whole = next_units.any(|unit| unit.is_none_or(|&unit| !surface_forms.continues_word(unit)));
+    let takes_precedence = longer.len() > units.len()
+        || match [index, other].map(|phrase| phrases[phrase].is_term()) {
+            [false, false] => other < index,
+            // A term has a place.
+            [is_term, _] => !is_term,
+        };
+    let are_terms = phrases[index].is_term() && phrases[other].is_term();
+    index != other && is_whole && !are_terms && takes_precedence
 }
 
 fn encode_prefix(prefix: &str, target: &Vocabulary) -> Result<Vec<u32>> {
@@ -272,6 +287,7 @@ fn shortened(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::PhraseBoundaries;
 
     fn terms(pairs: &[(&str, &str)]) -> Terminology {
         let pair = |&(source, target): &(&str, &str)| Pair { source: source.to_owned(), target: target.to_owned() };
@@ -296,6 +312,30 @@ mod tests {
         assert_eq!(find("(New) Yorkshire York"), [(1..2, "neu".to_owned()), (4..5, "Eber".to_owned())]);
         assert_eq!(find("caf\u{e9} CAFE\u{301}"), [(0..1, "Bar".to_owned()), (1..2, "Bar".to_owned())]);
         assert!(find("newer").is_empty() && find("").is_empty());
+    }
+
+    #[test]
+    fn equal_phrases_are_required_once() {
+        let forms = ["", "", "", "", " a", " b"].map(str::to_owned).to_vec();
+        let surface_forms = SurfaceForms::new(forms, PhraseBoundaries::Words);
+        let phrase = |units: &[u32], is_term: bool| RequiredPhrase {
+            text: String::new(),
+            units: units.to_vec(),
+            term: if is_term { vec![0..1] } else { Vec::new() },
+            is_optional: is_term,
+        };
+        for (phrases, kept) in [
+            (vec![phrase(&[4], false), phrase(&[4], true)], vec![(1, false)]),
+            (vec![phrase(&[4], false), phrase(&[4, 5], true)], vec![(1, false)]),
+            (vec![phrase(&[4, 5], false), phrase(&[4], true)], vec![(0, false)]),
+            (vec![phrase(&[4], false), phrase(&[4, 5], false), phrase(&[4, 5], true)], vec![(2, false)]),
+            (vec![phrase(&[4], false), phrase(&[4], true), phrase(&[4], true)], vec![(1, false), (2, true)]),
+            (vec![phrase(&[4], false), phrase(&[4], false), phrase(&[5], true)], vec![(0, false), (2, true)]),
+        ] {
+            let expected =
+                kept.into_iter().map(|(index, is_optional)| RequiredPhrase { is_optional, ..phrases[index].clone() });
+            assert_eq!(without_subsumed(phrases.clone(), &surface_forms), expected.collect::<Vec<_>>());
+        }
     }
 
     #[test]
