@@ -75,13 +75,15 @@ impl TranslationOptions {
             .translator(model)?
             .with_unknown_copied(self.copies_unknown)
             .with_dictionary(self.replaces_unknown.then(Dictionary::default));
-        let constraints = self.decoding.constraints().normalized(translator.config().text.normalization);
-        translator
-            .check_target_prefix(&Sentence { target_prefix: constraints.prefix.clone(), ..Sentence::default() })?;
-        if !constraints.is_empty() {
-            translator = translator.with_constraints(constraints)?;
-        }
         let markup = translator.markup_options_with(self.markup, self.placeholders.as_deref())?;
+        let constraints =
+            Constraints { placeholders: Some(markup.placeholders.clone()), ..self.decoding.constraints() };
+        let constraints = constraints.normalized(translator.config().text.normalization);
+        if !constraints.is_empty() {
+            let target_prefix = constraints.prefix.clone();
+            translator = translator.with_constraints(constraints)?;
+            translator.check_target_prefix(&Sentence { target_prefix, ..Sentence::default() })?;
+        }
         Ok((translator, request, markup))
     }
 

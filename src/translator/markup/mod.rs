@@ -3,6 +3,7 @@
 mod document;
 mod html;
 mod options;
+mod placed_phrase;
 mod placeholders;
 mod projection;
 mod sentence;
@@ -13,10 +14,11 @@ mod translation;
 use crate::error::{Result, usage};
 
 use document::{Document, SourceDocument};
-use projection::project;
+use projection::{ProjectedText, project};
 use sentence::{MarkedSentence, Piece, pieces, tokenized};
 
 pub use options::{Markup, MarkupOptions};
+pub(super) use placed_phrase::{PlacedPhrase, PlaceholderPlace};
 pub use placeholders::Placeholders;
 pub use projection::LinkedText;
 
@@ -88,19 +90,44 @@ impl MarkedUp {
         if sentences != translations.len() {
             return Ok(usage(format!("{} translations for {sentences} sentences", translations.len()))?);
         }
-        let mut translations = translations.iter();
+        let mut projected = translations.iter().map(|linked| ProjectedText { linked, is_cut: false, places: &[] });
+        Ok(self.write(&mut projected).text)
+    }
+
+    /// Writes the document with a translation of each sentence.
+    fn write<'a>(&self, translations: &mut dyn Iterator<Item = ProjectedText<'a>>) -> Rendered {
         let mut output = Document::new(&self.document);
+        let mut lacking = Vec::new();
         for piece in &self.pieces {
             match piece {
                 Piece::Verbatim(range) => output.push_verbatim(range.clone()),
                 Piece::Moved(range) => output.push_moved(range.clone()),
                 Piece::Sentence(sentence) => {
                     if let Some(translation) = translations.next() {
-                        project(sentence, translation, &mut output);
+                        lacking.push(project(sentence, translation, &mut output));
                     }
                 }
             }
         }
-        Ok(output.into_text())
+        Rendered { text: output.into_text(), lacking }
     }
+
+    /// Returns the number of line ends before each sentence.
+    fn lines(&self) -> Vec<usize> {
+        let mut lines = Vec::new();
+        let (mut line, mut position) = (0, 0);
+        for sentence in self.marked_sentences() {
+            line += self.document.given()[position..sentence.start].matches('\n').count();
+            position = sentence.start;
+            lines.push(line);
+        }
+        lines
+    }
+}
+
+/// Translated document.
+struct Rendered {
+    text: String,
+    /// Number of placeholders that each sentence lacks although constraints place them.
+    lacking: Vec<usize>,
 }

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use regex::{Regex, RegexBuilder};
 
 use crate::error::UsageError;
-use crate::text::ProtectedTokens;
+use crate::text::{Normalization, ProtectedTokens};
 
 /// Regular expression of an address that begins with one pattern and ends with another, or with a closing bracket.
 macro_rules! address {
@@ -86,6 +86,8 @@ pub struct Placeholders {
     pattern: PlaceholderPattern,
     /// Tokens that stay in the text.
     kept: ProtectedTokens,
+    /// Names of the placeholders whose places constraints know.
+    placed: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -109,7 +111,7 @@ impl PartialEq for PlaceholderPattern {
 impl Placeholders {
     /// Returns a setting without placeholders.
     pub fn none() -> Self {
-        Self { pattern: PlaceholderPattern::None, kept: ProtectedTokens::default() }
+        Self { pattern: PlaceholderPattern::None, ..Self::default() }
     }
 
     /// Returns the placeholders that a regular expression matches, in the syntax of the regex crate.
@@ -122,13 +124,25 @@ impl Placeholders {
             let reason = message.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             anyhow!(UsageError(format!("--placeholders {regex}: {reason}")))
         })?;
-        Ok(Self { pattern: PlaceholderPattern::Given(parsed), kept: ProtectedTokens::default() })
+        Ok(Self { pattern: PlaceholderPattern::Given(parsed), ..Self::default() })
     }
 
     /// Keeps these tokens in the text, since a model was trained to translate them.
     #[must_use]
     pub fn except(self, kept: &ProtectedTokens) -> Self {
         Self { kept: kept.clone(), ..self }
+    }
+
+    /// Keeps placeholders with these names apart from others, so that constraints can place them.
+    #[must_use]
+    pub(super) fn placing(self, placed: Vec<String>) -> Self {
+        Self { placed, ..self }
+    }
+
+    /// Returns the name of a placeholder if constraints place it.
+    pub(super) fn placed_name(&self, placeholder: &str) -> Option<String> {
+        let name = if self.placed.is_empty() { None } else { Some(name(placeholder)) };
+        name.filter(|name| self.placed.contains(name))
     }
 
     /// Byte ranges of the placeholders of a text, in order.
@@ -173,6 +187,11 @@ fn unit_length(text: &str, next: &str) -> usize {
     let length = text.len() - rest.len();
     let continues = rest.chars().chain(next.chars()).next().is_some_and(|one| one.is_alphanumeric() || one == '_');
     if length > MAX_UNIT || continues { 0 } else { length }
+}
+
+/// Returns what two writings of a placeholder have in common: its text in NFC and lowercase, as models read theirs.
+pub(super) fn name(placeholder: &str) -> String {
+    Normalization::folded(placeholder)
 }
 
 /// True for a placeholder whose meaning depends on its order among others.

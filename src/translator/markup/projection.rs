@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::document::Document;
+use super::placed_phrase::PlaceholderPlace;
 use super::sentence::{Element, MarkedSentence, Marker, PointMarker, is_closing, is_opening};
 use crate::alignment::Link;
 use crate::text::is_punctuation;
@@ -22,6 +23,16 @@ pub struct LinkedText<'a> {
     pub target_words: Vec<Range<usize>>,
     /// Links between the words.
     pub links: &'a [Link],
+}
+
+/// Translation of a sentence with what else its markers depend on.
+#[derive(Clone, Copy)]
+pub(super) struct ProjectedText<'a> {
+    pub linked: &'a LinkedText<'a>,
+    /// True if the sentence was too long, so that the translation or its links lack the end.
+    pub is_cut: bool,
+    /// Places of placeholders in the translation that constraints know.
+    pub places: &'a [PlaceholderPlace],
 }
 
 /// Marker at a gap of the translation; gap `g` is before word `g`.
@@ -46,22 +57,61 @@ enum PlacedKind<'m> {
         point: &'m PointMarker,
         /// True if the word before and after it is the one that touches it in the source.
         attached: [bool; 2],
+        /// True if constraints placed it, and say what it touches.
+        is_fixed: bool,
     },
 }
 
-/// Writes the translation of a sentence with its markers into a document.
-pub(super) fn project(sentence: &MarkedSentence, translation: &LinkedText, output: &mut Document) {
-    let projection = Projection::new(&sentence.text, translation);
+/// Writes the translation of a sentence with its markers into a document. Returns the number of places of placeholders that the
+/// sentence lacks.
+pub(super) fn project(sentence: &MarkedSentence, projected: ProjectedText, output: &mut Document) -> usize {
+    let ProjectedText { linked: translation, is_cut, places } = projected;
+    let projection = Projection::new(&sentence.text, translation, is_cut);
     let mut placed = Vec::new();
     let words = 0..translation.source_words.len();
     projection.place(&sentence.markers, words, 0..translation.target_words.len(), &mut placed);
+    let lacking = move_to_places(&mut placed, places, &translation.target_words);
     restore_order(&mut placed);
     Writer { translation, output }.write(&placed);
+    lacking
+}
+
+/// Moves placeholders to where constraints place them. Returns the number of places without a placeholder.
+fn move_to_places(placed: &mut Vec<Placed>, places: &[PlaceholderPlace], words: &[Range<usize>]) -> usize {
+    let mut fixed = Vec::new();
+    for place in places {
+        let Some(index) = placed.iter().position(|one| one.is_named(&place.name)) else { continue };
+        let Placed { mut kind, .. } = placed.remove(index);
+        if let PlacedKind::Point { attached, is_fixed, .. } = &mut kind {
+            (*attached, *is_fixed) = (place.attached, true);
+        }
+        fixed.push(Placed { gap: words.partition_point(|word| word.start < place.at), kind });
+    }
+    let lacking = places.len() - fixed.len();
+    for one in fixed {
+        let index = placed.iter().position(|other| other.follows_fixed_at(one.gap)).unwrap_or(placed.len());
+        placed.insert(index, one);
+    }
+    lacking
+}
+
+impl Placed<'_> {
+    /// True for a placeholder of this name that constraints place.
+    fn is_named(&self, name: &str) -> bool {
+        matches!(&self.kind, PlacedKind::Point { point, .. } if point.placed.as_deref() == Some(name))
+    }
+
+    /// True if it stands after what constraints place at a gap.
+    fn follows_fixed_at(&self, gap: usize) -> bool {
+        let precedes = matches!(self.kind, PlacedKind::Close { .. } | PlacedKind::Point { is_fixed: true, .. });
+        self.gap > gap || (self.gap == gap && !precedes)
+    }
 }
 
 /// Gives points that programs fill in order their order in the source.
 fn restore_order(placed: &mut [Placed]) {
-    let ordered = |placed: &mut Placed| matches!(&placed.kind, PlacedKind::Point { point, .. } if point.ordered);
+    let ordered =
+        |placed: &mut Placed| matches!(&placed.kind, PlacedKind::Point { point, is_fixed: false, .. } if point.ordered);
     let mut slots: Vec<usize> = (0..placed.len()).filter(|&index| ordered(&mut placed[index])).collect();
     let mut raws = Vec::with_capacity(slots.len());
     for &slot in &slots {
@@ -85,6 +135,8 @@ struct Projection<'t> {
     targets: Vec<Vec<usize>>,
     /// True for a linked target word.
     is_linked: Vec<bool>,
+    /// True if the translation or its links lack the end of the sentence.
+    is_cut: bool,
 }
 
 /// Place of a marker among its siblings.
@@ -94,7 +146,7 @@ struct Place {
 }
 
 impl<'t> Projection<'t> {
-    fn new(sentence: &'t str, translation: &'t LinkedText) -> Self {
+    fn new(sentence: &'t str, translation: &'t LinkedText, is_cut: bool) -> Self {
         let LinkedText { source_words, target_words, links, .. } = translation;
         let mut targets = vec![Vec::new(); source_words.len()];
         let mut is_linked = vec![false; target_words.len()];
@@ -103,7 +155,7 @@ impl<'t> Projection<'t> {
             is_linked[link.target] = true;
         }
         targets.iter_mut().for_each(|targets| targets.sort_unstable());
-        Self { sentence, source_words, targets, is_linked }
+        Self { sentence, source_words, targets, is_linked, is_cut }
     }
 
     /// Places markers among source words `words` at gaps of `target`, in the order of the translation.
@@ -124,8 +176,12 @@ impl<'t> Projection<'t> {
             let Place { range, attached } = &places[index];
             match &markers[index] {
                 Marker::Point(point) => {
-                    let kind = PlacedKind::Point { raw: &point.raw, point, attached: *attached };
+                    let kind = PlacedKind::Point { raw: &point.raw, point, attached: *attached, is_fixed: false };
                     placed.push(Placed { gap: range.start, kind });
+                }
+                // Its words were not translated, so that it would be empty.
+                Marker::Element(Element { span, inner, .. }) if self.leaves_out(&markers[index], range) => {
+                    self.place(inner, self.words_in(span, &words), range.clone(), placed);
                 }
                 Marker::Element(Element { tags: [open, close], span, inner }) => {
                     let kind = PlacedKind::Open { tag: open, empty: range.is_empty() };
@@ -135,6 +191,12 @@ impl<'t> Projection<'t> {
                 }
             }
         }
+    }
+
+    /// True for an element at no word of the translation of a sentence that was too long.
+    fn leaves_out(&self, marker: &Marker, range: &Range<usize>) -> bool {
+        let is_visible = matches!(marker, Marker::Element(element) if element.has_visible_points());
+        self.is_cut && range.is_empty() && !is_visible
     }
 
     /// Words of a parent that overlap a part of the sentence.
@@ -405,9 +467,11 @@ impl Writer<'_, '_> {
                 self.finish_gap(gap);
                 self.output.push_moved((*tag).clone());
             }
-            PlacedKind::Point { raw, point, attached } => {
+            PlacedKind::Point { raw, point, attached, is_fixed } => {
                 let is_word = |one: Option<char>| one.is_some_and(char::is_alphanumeric);
-                let touches = |side: usize| attached[side] && is_word(point.glued[side]) == is_word(gap.sides[side]);
+                let touches = |side: usize| {
+                    attached[side] && (*is_fixed || is_word(point.glued[side]) == is_word(gap.sides[side]))
+                };
                 let attached = [touches(0), touches(1)];
                 self.separate_before(point, attached[0], gap);
                 self.output.push_moved((*raw).clone());

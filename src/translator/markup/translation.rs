@@ -5,11 +5,14 @@ use std::ops::Range;
 use anyhow::Result;
 use rayon::prelude::*;
 
-use super::{LinkedText, MarkedUp, Markup, MarkupOptions, Placeholders};
+use super::projection::ProjectedText;
+use super::{LinkedText, MarkedUp, Markup, MarkupOptions, PlaceholderPlace, Placeholders, Rendered};
 use crate::alignment::Link;
 use crate::reporter::Silent;
-use crate::text::{Pair, locate_words};
-use crate::translator::{ForcedAlignment, LinkOptions, LinkedPair, Linker, Request, Sentence, Translation, Translator};
+use crate::text::{Pair, Segmentation, WordSplitting, locate_words, word_spans};
+use crate::translator::{
+    ForcedAlignment, LinkOptions, LinkedPair, Linker, Request, Sentence, SentenceQuality, Translation, Translator,
+};
 
 impl Translator {
     /// Returns the options for texts with this markup that suit the model: known kinds of placeholders are taken out, except the
@@ -53,12 +56,17 @@ impl Translator {
         request: &Request,
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
-        let texts: Vec<MarkedUp> =
-            sentences.par_iter().map(|sentence| MarkedUp::parse(sentence.given(), options)).collect();
-        if texts.iter().all(MarkedUp::is_plain) {
+        let placed: Vec<Vec<String>> =
+            sentences.iter().map(|sentence| self.constraints.placed_names(sentence)).collect();
+        let parse = |(sentence, placed): (&Sentence, &Vec<String>)| {
+            let placeholders = options.placeholders.clone().placing(placed.clone());
+            MarkedUp::parse(sentence.given(), &MarkupOptions { placeholders, ..*options })
+        };
+        let texts: Vec<MarkedUp> = sentences.par_iter().zip(&placed).map(parse).collect();
+        if texts.iter().all(MarkedUp::is_plain) && placed.iter().all(Vec::is_empty) {
             return self.translate_batch(sentences, request, on_progress);
         }
-        let batch = MarkedUpBatch::new(sentences, &texts);
+        let batch = MarkedUpBatch::new(self, sentences, &texts);
         let (mut done, mut reported) = (0, 0);
         let mut scaled = |count: usize| {
             done += count;
@@ -67,12 +75,13 @@ impl Translator {
             reported = texts;
         };
         let translations = self.translate_batch(&batch.sentences, request, &mut scaled)?;
-        batch.render(&translations, &batch.link(self, &translations)?)
+        batch.render(&translations, &batch.link(&translations)?)
     }
 }
 
 /// Sentences of several texts.
 struct MarkedUpBatch<'t> {
+    translator: &'t Translator,
     texts: &'t [MarkedUp],
     /// Sentences of all texts; a blank one for a text without sentences.
     sentences: Vec<Sentence>,
@@ -83,8 +92,9 @@ struct MarkedUpBatch<'t> {
 }
 
 impl<'t> MarkedUpBatch<'t> {
-    fn new(given: &[Sentence], texts: &'t [MarkedUp]) -> Self {
-        let mut batch = Self { texts, sentences: Vec::new(), has_markers: Vec::new(), of_texts: Vec::new() };
+    fn new(translator: &'t Translator, given: &[Sentence], texts: &'t [MarkedUp]) -> Self {
+        let (sentences, has_markers, of_texts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut batch = Self { translator, texts, sentences, has_markers, of_texts };
         for (index, (text, given)) in (0u64..).zip(texts.iter().zip(given)) {
             let first = batch.sentences.len();
             for (part, one) in (0u64..).zip(text.marked_sentences()) {
@@ -103,27 +113,45 @@ impl<'t> MarkedUpBatch<'t> {
     }
 
     /// Links the words of the translations of each sentence with markers.
-    fn link(&self, translator: &Translator, translations: &[Vec<Translation>]) -> Result<Vec<Vec<WordLinks>>> {
-        let translator = translator.clone().with_finest_words();
+    fn link(&self, translations: &[Vec<Translation>]) -> Result<Vec<Vec<WordLinks>>> {
+        let of_sentence = |index: usize| translations[index].iter().filter(move |_| self.has_markers[index]);
         let pairs_of = |index: usize| {
-            let source = &self.sentences[index].text;
-            let found = translations[index].iter().filter(move |_| self.has_markers[index]);
-            found.map(move |translation| Pair { source: source.clone(), target: translation.text.clone() })
+            let translated = of_sentence(index).filter(|translation| !translation.is_copy());
+            translated.map(move |translation| {
+                let source = self.read_part(&self.sentences[index], translation).to_owned();
+                Pair { source, target: translation.text.clone() }
+            })
         };
         let pairs: Vec<Pair> = (0..self.sentences.len()).flat_map(pairs_of).collect();
-        if pairs.is_empty() {
-            return Ok(vec![Vec::new(); self.sentences.len()]);
-        }
-        let linker = Linker::with_options(&LinkOptions::default(), Some(&translator), &[], &Silent)?;
-        let linked = linker.link(&pairs, &mut |_| {})?;
-        let mut links = pairs.iter().zip(&linked);
+        let linked = if pairs.is_empty() {
+            Vec::new()
+        } else {
+            let translator = self.translator.clone().with_finest_words();
+            let linker = Linker::with_options(&LinkOptions::default(), Some(&translator), &[], &Silent)?;
+            linker.link(&pairs, &mut |_| {})?
+        };
+        let mut linked = pairs.iter().zip(&linked);
         let links_of = |index: usize| {
-            let count = pairs_of(index).count();
-            let prefix = self.sentences[index].prefix_len;
-            let links = links.by_ref().take(count);
-            links.map(|(pair, linked)| WordLinks::new(pair, prefix, linked)).collect()
+            let links = of_sentence(index).map(|translation| match translation.is_copy() {
+                true => Some(WordLinks::of_copy(&translation.text)),
+                false => {
+                    linked.next().map(|(pair, linked)| WordLinks::new(pair, self.sentences[index].prefix_len, linked))
+                }
+            });
+            links.flatten().collect()
         };
         Ok((0..self.sentences.len()).map(links_of).collect())
+    }
+
+    /// Text of a sentence up to the last word that was read for its translation.
+    fn read_part<'s>(&self, sentence: &'s Sentence, translation: &Translation) -> &'s str {
+        let Segmentation { words, cut, .. } = &translation.alignment.source;
+        if !cut {
+            return &sentence.text;
+        }
+        let spans = word_spans(&sentence.text, self.translator.words[0]);
+        let end = spans.get(words.len().saturating_sub(1)).map_or(sentence.text.len(), |last| last.end);
+        &sentence.text[..end.max(sentence.prefix_len)]
     }
 
     /// Returns the translations of the texts.
@@ -147,30 +175,64 @@ impl<'t> MarkedUpBatch<'t> {
         links: &[Vec<WordLinks>],
     ) -> Result<Translation> {
         let ranked = |index: usize| rank.min(translations[index].len() - 1);
-        let parts: Vec<&Translation> = indices.clone().map(|index| &translations[index][ranked(index)]).collect();
-        let linked = |index: usize| {
-            let links = links[index].get(ranked(index));
-            LinkedText {
-                text: &translations[index][ranked(index)].text,
-                source_words: links.map(|links| links.words[0].clone()).unwrap_or_default(),
-                target_words: links.map(|links| links.words[1].clone()).unwrap_or_default(),
-                links: links.map_or(&[], |links| &links.links),
-            }
-        };
+        let part =
+            |index: usize| self.part(index, &translations[index][ranked(index)], links[index].get(ranked(index)));
+        let parts: Vec<TranslatedPart> = indices.clone().map(part).collect();
         // A text without sentences has a blank one here.
-        let linked: Vec<LinkedText> = indices.clone().map(linked).take(text.sentences().count()).collect();
+        let lines = text.lines();
+        let Rendered { text: rendered, lacking } =
+            text.write(&mut parts.iter().take(lines.len()).map(TranslatedPart::projected));
+        let quality = |((part, line), lacking): ((&TranslatedPart, usize), &usize)| {
+            let quality = part.translation.quality();
+            SentenceQuality { line, unmet_constraints: quality.unmet_constraints + lacking, ..quality }
+        };
+        let sentences: Vec<SentenceQuality> = parts.iter().zip(lines).zip(&lacking).map(quality).collect();
         let sources = Vec::from_iter(self.sentences[indices.clone()].iter().map(|sentence| sentence.text.as_str()));
+        let parts = Vec::from_iter(parts.iter().map(|part| part.translation));
         let targets = Vec::from_iter(parts.iter().map(|part| part.text.as_str()));
         let alignments = Vec::from_iter(parts.iter().map(|part| &part.alignment));
         let without_markup = Pair { source: sources.join(" "), target: targets.join(" ") };
         Ok(Translation {
-            text: text.render(&linked)?,
+            text: rendered,
             log_probability: parts.iter().map(|part| part.log_probability).sum(),
             score: parts.iter().map(|part| part.score).sum::<f64>() / parts.len() as f64,
-            unmet_constraints: parts.iter().map(|part| part.unmet_constraints).sum(),
+            unmet_constraints: sentences.iter().map(|sentence| sentence.unmet_constraints).sum(),
             alignment: ForcedAlignment::concat(&alignments),
             without_markup: Some(without_markup),
+            sentences,
         })
+    }
+
+    /// Returns the translation of a sentence with all that its markers depend on.
+    fn part<'p>(&self, index: usize, translation: &'p Translation, links: Option<&'p WordLinks>) -> TranslatedPart<'p> {
+        let [source_words, target_words] = links.map(|links| links.words.clone()).unwrap_or_default();
+        let surface_forms = self.translator.checkpoint().target.surface_forms();
+        let is_cut = !translation.is_copy() && translation.alignment.source.cut;
+        TranslatedPart {
+            translation,
+            linked: LinkedText {
+                text: &translation.text,
+                source_words,
+                target_words,
+                links: links.map_or(&[], |links| &links.links),
+            },
+            is_cut: is_cut || links.is_some_and(|links| links.cut),
+            places: self.translator.constraints.places(&self.sentences[index], &translation.text, surface_forms),
+        }
+    }
+}
+
+/// Translation of a sentence of a text.
+struct TranslatedPart<'p> {
+    translation: &'p Translation,
+    linked: LinkedText<'p>,
+    is_cut: bool,
+    places: Vec<PlaceholderPlace>,
+}
+
+impl TranslatedPart<'_> {
+    fn projected(&self) -> ProjectedText<'_> {
+        ProjectedText { linked: &self.linked, is_cut: self.is_cut, places: &self.places }
     }
 }
 
@@ -180,6 +242,8 @@ struct WordLinks {
     /// Words of the sentence and of its translation.
     words: [Vec<Range<usize>>; 2],
     links: Vec<Link>,
+    /// True if a side was too long to be linked to its end.
+    cut: bool,
 }
 
 impl WordLinks {
@@ -192,6 +256,13 @@ impl WordLinks {
         let source = source[before..].iter().map(without_prefix).collect();
         let offset = -(before as isize);
         let links = linked.links.iter().filter_map(|link| link.moved(offset, 0)).collect();
-        Self { words: [source, target], links }
+        Self { words: [source, target], links, cut: linked.cut }
+    }
+
+    /// Links each word of a text with itself.
+    fn of_copy(text: &str) -> Self {
+        let words = word_spans(text, WordSplitting::Terms);
+        let links = (0..words.len()).map(|word| Link { source: word, target: word }).collect();
+        Self { words: [words.clone(), words], links, cut: false }
     }
 }
