@@ -197,7 +197,7 @@ fn documents_name_their_lines_and_leave_no_element_empty() {
     assert!(translated.stderr.contains("line 5: mostly unknown"), "{}", translated.stderr);
     assert_eq!(text.matches("<b>").count(), 2, "{text}");
     assert_eq!(text.matches("<b></b>").count(), 1, "that of the source: {text}");
-    assert!(!text.contains("<a") && !text.contains("<i"), "{text}");
+    assert!(!text.contains("<a ") && !text.contains("<i>"), "{text}");
     for part in ["{x}", "<img src='1'>", "<!-- c -->"] {
         assert_eq!(text.matches(part).count(), 1, "{text}");
     }

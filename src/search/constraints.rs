@@ -40,10 +40,8 @@ pub struct RequiredPhrase {
     /// Units, at least one.
     pub units: Vec<u32>,
     /// Source units of each word of the term that it translates; empty if it is required without a term. It should begin
-    /// when attention is on them.
+    /// when attention is on them. A hypothesis may lack it, so that it can replace the words that stand there.
     pub term: Vec<Range<usize>>,
-    /// True if a hypothesis may lack it, so that it can replace the words that stand there: a term that is not required otherwise.
-    pub is_optional: bool,
 }
 
 /// Lower bound of the attention in [`ConstraintState::placement_penalty`].
@@ -96,14 +94,14 @@ impl DecodingConstraints {
         (0..self.tracked_phrases().len()).filter(|&phrase| !state.is_met(phrase))
     }
 
-    /// Number of required phrases that a hypothesis lacks, although it may not.
+    /// Number of required phrases other than terms that a hypothesis lacks.
     pub fn unmet_requirements(&self, state: &ConstraintState) -> usize {
-        self.unmet_phrases(state).filter(|&phrase| !self.required[phrase].is_optional).count()
+        self.unmet_phrases(state).filter(|&phrase| !self.required[phrase].is_term()).count()
     }
 
     /// Log penalty of a complete hypothesis for the places of its terms, and for the terms that it lacks: ln 0.01 each.
     pub fn term_penalty(&self, state: &ConstraintState) -> f64 {
-        let replaced = self.unmet_phrases(state).filter(|&phrase| self.required[phrase].is_optional).count();
+        let replaced = self.unmet_phrases(state).filter(|&phrase| self.required[phrase].is_term()).count();
         state.placement_penalty + replaced as f64 * REPLACED_BELOW.ln()
     }
 
@@ -430,17 +428,12 @@ mod tests {
     use crate::text::{KnownWords, PhraseBoundaries};
 
     fn anywhere(phrases: &[&[u32]]) -> Vec<RequiredPhrase> {
-        let phrase = |units: &&[u32]| RequiredPhrase {
-            text: String::new(),
-            units: units.to_vec(),
-            term: Vec::new(),
-            is_optional: false,
-        };
+        let phrase = |units: &&[u32]| RequiredPhrase { text: String::new(), units: units.to_vec(), term: Vec::new() };
         phrases.iter().map(phrase).collect()
     }
 
     fn term(units: &[u32], word: Range<usize>) -> RequiredPhrase {
-        RequiredPhrase { text: String::new(), units: units.to_vec(), term: vec![word], is_optional: true }
+        RequiredPhrase { text: String::new(), units: units.to_vec(), term: vec![word] }
     }
 
     fn state_after(constraints: &DecodingConstraints, units: &[u32]) -> ConstraintState {
@@ -469,12 +462,7 @@ mod tests {
         // 가 may be followed by n, but 각 is another character.
         let letters = ["", "", "", "", "\u{1100}", "\u{1161}", "\u{11a8}", "n"].map(str::to_owned).to_vec();
         let surface_forms = Arc::new(SurfaceForms::new(letters, PhraseBoundaries::Characters));
-        let phrase = RequiredPhrase {
-            text: "\u{1100}\u{1161}".to_owned(),
-            units: vec![4, 5],
-            term: Vec::new(),
-            is_optional: false,
-        };
+        let phrase = RequiredPhrase { text: "\u{1100}\u{1161}".to_owned(), units: vec![4, 5], term: Vec::new() };
         let required = DecodingConstraints {
             required: vec![phrase],
             surface_forms: Arc::clone(&surface_forms),
@@ -537,8 +525,7 @@ mod tests {
     fn units_of_the_prefix_and_of_met_phrases_are_constrained() {
         let texts = ["", "", "", "", " a", " wh", "ite", " c", "at", "."];
         let surface_forms = Arc::new(SurfaceForms::new(texts.map(str::to_owned).to_vec(), PhraseBoundaries::Words));
-        let phrase =
-            |text: &str| RequiredPhrase { text: text.to_owned(), units: vec![9], term: Vec::new(), is_optional: false };
+        let phrase = |text: &str| RequiredPhrase { text: text.to_owned(), units: vec![9], term: Vec::new() };
         let required = vec![phrase("white"), phrase("cat")];
         let constraints =
             DecodingConstraints { prefix: vec![4], required, surface_forms, ..DecodingConstraints::default() };
@@ -648,8 +635,7 @@ mod tests {
 
     #[test]
     fn required_phrase_does_not_interrupt_a_word() {
-        let required =
-            vec![RequiredPhrase { text: "b".to_owned(), units: vec![5], term: Vec::new(), is_optional: false }];
+        let required = vec![RequiredPhrase { text: "b".to_owned(), units: vec![5], term: Vec::new() }];
         let constraints =
             DecodingConstraints { required, surface_forms: surface_forms(), ..DecodingConstraints::default() };
         let proposals = |best: usize| -> Vec<u32> {
@@ -686,8 +672,7 @@ mod tests {
     #[test]
     fn required_word_is_found_in_other_units() {
         let forms = ["", "", "", "", " l'été", " été", " l'", "été"];
-        let required =
-            vec![RequiredPhrase { text: "été".to_owned(), units: vec![5], term: Vec::new(), is_optional: false }];
+        let required = vec![RequiredPhrase { text: "été".to_owned(), units: vec![5], term: Vec::new() }];
         let constraints = DecodingConstraints {
             required,
             surface_forms: Arc::new(SurfaceForms::new(forms.map(str::to_owned).to_vec(), PhraseBoundaries::Words)),

@@ -37,7 +37,7 @@ fn constraints(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> Decodin
 
 fn required_phrase(units: &[u32], surface_forms: &SurfaceForms) -> RequiredPhrase {
     let text: String = units.iter().map(|&unit| surface_forms.text(unit)).collect();
-    RequiredPhrase { text: text.trim().to_owned(), units: units.to_vec(), term: Vec::new(), is_optional: false }
+    RequiredPhrase { text: text.trim().to_owned(), units: units.to_vec(), term: Vec::new() }
 }
 
 /// Table in which no unit is improbable, so that words may end and continue anywhere.

@@ -14,7 +14,9 @@ use crate::attention::InferenceOverrides;
 use crate::error::UsageError;
 use crate::search::Cancellation;
 use crate::text::WordSplitting;
-use crate::translator::{DecodeOptions, Dictionary, Markup, MarkupOptions, Request, Sentence, Translation, Translator};
+use crate::translator::{
+    Constraints, DecodeOptions, Dictionary, Markup, MarkupOptions, Request, Sentence, Translation, Translator,
+};
 
 /// Worker threads of a model. While the longest sentences of one batch keep a last core busy, the next batch has the others.
 const WORKERS: usize = 2;

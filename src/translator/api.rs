@@ -8,8 +8,8 @@ use std::sync::Arc;
 use candle_core::Device;
 
 use super::{
-    DecodeOptions, ForcedScore, LinkOptions, LinkedPair, Linker, MarkupOptions, Sentence, Translation, Translator,
-    learn_aligner,
+    Constraints, DecodeOptions, ForcedScore, LinkOptions, LinkedPair, Linker, MarkupOptions, Placeholders, Sentence,
+    Translation, Translator, learn_aligner,
 };
 use crate::aligner::WordAligner;
 use crate::checkpoint::ModelDir;

@@ -155,12 +155,12 @@ impl CompiledConstraints {
         let placeholders = constraints.placeholders;
         let (mut required, mut placed) = (Vec::new(), Vec::new());
         for given in &constraints.required {
-            let phrase = placed_phrase(given, placeholders.as_ref());
+            let phrase = placed_phrase(given.trim(), placeholders.as_ref());
             // A placeholder alone needs no units.
             if phrase.places.is_empty() || !phrase.text.trim().is_empty() {
                 let text = target.written_text(phrase.text.trim()).into_owned();
                 let units = encode_known(&text, target)?;
-                required.push(RequiredPhrase { units, text, term: Vec::new(), is_optional: false });
+                required.push(RequiredPhrase { units, text, term: Vec::new() });
             }
             placed.extend((!phrase.places.is_empty()).then_some(phrase));
         }
@@ -183,7 +183,7 @@ impl CompiledConstraints {
     /// Returns the prefix of the translation of a sentence. Its own one takes precedence.
     fn prefix(&self, sentence: &Sentence) -> PlacedPhrase {
         let given = sentence.target_prefix.as_ref().or(self.prefix.as_ref()).map_or("", String::as_str);
-        placed_phrase(given, self.placeholders.as_ref())
+        placed_phrase(given.trim_start(), self.placeholders.as_ref())
     }
 
     /// Names of the placeholders that constraints place in the translation of a sentence.
@@ -200,20 +200,14 @@ impl CompiledConstraints {
         translation: &str,
         surface_forms: &SurfaceForms,
     ) -> Vec<PlaceholderPlace> {
-        let mut places: Vec<PlaceholderPlace> = Vec::new();
-        let prefix = self.prefix(sentence);
-        for phrase in self.placed.iter().chain([&prefix]) {
+        let mut places = self.prefix(sentence).places;
+        for phrase in &self.placed {
             let text = phrase.text.trim();
-            let start = if std::ptr::eq(phrase, &prefix) {
-                Some(0)
-            } else {
-                surface_forms.spans_of_phrase(translation, text).next().map(|span| span.start)
-            };
             // A phrase without words says nothing about the place.
-            let Some(start) = start.filter(|_| !text.is_empty() || std::ptr::eq(phrase, &prefix)) else { continue };
+            let span = surface_forms.spans_of_phrase(translation, text).next().filter(|_| !text.is_empty());
+            let Some(span) = span else { continue };
             for place in &phrase.places {
-                let at = (start + place.at).min(translation.len());
-                let place = PlaceholderPlace { at, ..place.clone() };
+                let place = PlaceholderPlace { at: span.start + place.at, ..place.clone() };
                 if !places.contains(&place) {
                     places.push(place);
                 }
@@ -271,24 +265,17 @@ impl CompiledConstraints {
             let first_unit = |word: usize| before + word_of_unit.partition_point(|&of_unit| of_unit < word);
             let term = span.map(|word| first_unit(word)..first_unit(word + 1)).collect();
             let text = target.written_text(translation).into_owned();
-            Ok(RequiredPhrase { units: target.encode(&text)?, text, term, is_optional: true })
+            Ok(RequiredPhrase { units: target.encode(&text)?, text, term })
         };
         self.terms.find(&words).into_iter().map(required).collect()
     }
 }
 
-/// Removes duplicates and phrases that another phrase contains as whole words. Terms at other places are kept. A term that
-/// stands for a phrase required otherwise is no longer optional.
-fn without_subsumed(mut phrases: Vec<RequiredPhrase>, surface_forms: &SurfaceForms) -> Vec<RequiredPhrase> {
-    let mut kept = Vec::with_capacity(phrases.len());
-    for index in 0..phrases.len() {
-        let subsuming = (0..phrases.len()).find(|&other| is_subsumed(&phrases, index, other, surface_forms));
-        if let Some(other) = subsuming {
-            phrases[other].is_optional &= phrases[index].is_optional;
-        }
-        kept.push(subsuming.is_none());
-    }
-    phrases.into_iter().zip(kept).filter_map(|(phrase, is_kept)| is_kept.then_some(phrase)).collect()
+/// Removes duplicates and phrases that another phrase contains as whole words. Terms at other places are kept.
+fn without_subsumed(phrases: Vec<RequiredPhrase>, surface_forms: &SurfaceForms) -> Vec<RequiredPhrase> {
+    let is_needed =
+        |&index: &usize| !(0..phrases.len()).any(|other| is_subsumed(&phrases, index, other, surface_forms));
+    (0..phrases.len()).filter(is_needed).map(|index| phrases[index].clone()).collect()
 }
 
 /// True if a phrase is a duplicate of another one, or contained in it as whole words.
@@ -297,14 +284,14 @@ fn is_subsumed(phrases: &[RequiredPhrase], index: usize, other: usize, surface_f
     let matches = longer.windows(units.len()).enumerate().filter(|(_, window)| *window == &units[..]);
     let mut next_units = matches.map(|(start, _)| longer.get(start + units.len()));
     let is_whole = next_units.any(|unit| unit.is_none_or(|&unit| !surface_forms.continues_word(unit)));
-    let takes_precedence = longer.len() > units.len()
-        || match [index, other].map(|phrase| phrases[phrase].is_term()) {
-            [false, false] => other < index,
-            // A term has a place.
-            [is_term, _] => !is_term,
-        };
-    let are_terms = phrases[index].is_term() && phrases[other].is_term();
-    index != other && is_whole && !are_terms && takes_precedence
+    let takes_precedence = match [index, other].map(|phrase| phrases[phrase].is_term()) {
+        [true, true] => false,
+        // Of equal phrases, a term stays, since it has a place.
+        [true, false] => longer.len() > units.len(),
+        [false, true] => true,
+        [false, false] => longer.len() > units.len() || other < index,
+    };
+    index != other && is_whole && takes_precedence
 }
 
 /// Takes the placeholders of the sentences out of a phrase.
@@ -386,19 +373,17 @@ mod tests {
             text: String::new(),
             units: units.to_vec(),
             term: if is_term { vec![0..1] } else { Vec::new() },
-            is_optional: is_term,
         };
         for (phrases, kept) in [
-            (vec![phrase(&[4], false), phrase(&[4], true)], vec![(1, false)]),
-            (vec![phrase(&[4], false), phrase(&[4, 5], true)], vec![(1, false)]),
-            (vec![phrase(&[4, 5], false), phrase(&[4], true)], vec![(0, false)]),
-            (vec![phrase(&[4], false), phrase(&[4, 5], false), phrase(&[4, 5], true)], vec![(2, false)]),
-            (vec![phrase(&[4], false), phrase(&[4], true), phrase(&[4], true)], vec![(1, false), (2, true)]),
-            (vec![phrase(&[4], false), phrase(&[4], false), phrase(&[5], true)], vec![(0, false), (2, true)]),
+            (vec![phrase(&[4], false), phrase(&[4], true)], &[1][..]),
+            (vec![phrase(&[4], false), phrase(&[4, 5], true)], &[1]),
+            (vec![phrase(&[4, 5], false), phrase(&[4], true)], &[0]),
+            (vec![phrase(&[4], false), phrase(&[4, 5], false), phrase(&[4, 5], true)], &[2]),
+            (vec![phrase(&[4], false), phrase(&[4], true), phrase(&[4], true)], &[1, 2]),
+            (vec![phrase(&[4], false), phrase(&[4], false), phrase(&[5], true)], &[0, 2]),
         ] {
-            let expected =
-                kept.into_iter().map(|(index, is_optional)| RequiredPhrase { is_optional, ..phrases[index].clone() });
-            assert_eq!(without_subsumed(phrases.clone(), &surface_forms), expected.collect::<Vec<_>>());
+            let expected: Vec<RequiredPhrase> = kept.iter().map(|&index| phrases[index].clone()).collect();
+            assert_eq!(without_subsumed(phrases, &surface_forms), expected);
         }
     }
 

@@ -592,7 +592,7 @@ impl Translator {
     ) -> usize {
         let Hypothesis { units, attention, .. } = hypothesis;
         let unmet = hypothesis.unmet_phrases.iter().map(|&phrase| &constraints.required[phrase]);
-        let mut terms = unmet.filter(|phrase| phrase.is_optional).peekable();
+        let mut terms = unmet.filter(|phrase| phrase.is_term()).peekable();
         if terms.peek().is_none() {
             return 0;
         }

@@ -61,7 +61,7 @@ mod tests {
 
     fn term(words: &[(usize, usize)]) -> RequiredPhrase {
         let term = words.iter().map(|&(start, end)| start..end).collect();
-        RequiredPhrase { text: "cuisine".to_owned(), units: vec![9], term, is_optional: true }
+        RequiredPhrase { text: "cuisine".to_owned(), units: vec![9], term }
     }
 
     #[test]

@@ -132,11 +132,12 @@ impl<'t> MarkedUpBatch<'t> {
         };
         let mut linked = pairs.iter().zip(&linked);
         let links_of = |index: usize| {
-            let links = of_sentence(index).map(|translation| match translation.is_copy() {
-                true => Some(WordLinks::of_copy(&translation.text)),
-                false => {
-                    linked.next().map(|(pair, linked)| WordLinks::new(pair, self.sentences[index].prefix_len, linked))
+            let links = of_sentence(index).map(|translation| {
+                if translation.is_copy() {
+                    return Some(WordLinks::of_copy(&translation.text));
                 }
+                let (pair, linked) = linked.next()?;
+                Some(WordLinks::new(pair, self.sentences[index].prefix_len, linked))
             });
             links.flatten().collect()
         };
