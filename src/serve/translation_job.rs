@@ -16,7 +16,8 @@ use crate::error::UsageError;
 use crate::search::Cancellation;
 use crate::text::WordSplitting;
 use crate::translator::{
-    DecodeOptions, Dictionary, MarkedUpTexts, Markup, MarkupOptions, Request, Sentence, Translation, Translator,
+    Constraints, DecodeOptions, Dictionary, MarkedUpTexts, Markup, MarkupOptions, Request, Sentence, Translation,
+    Translator,
 };
 
 /// Options of translation. Requests with equal ones can share a slice.
@@ -63,13 +64,15 @@ impl TranslationOptions {
             .with_unknown_copied(self.copies_unknown)
             .with_dictionary(self.replaces_unknown.then(Dictionary::default));
         let mut translator = unconstrained.clone();
-        let constraints = self.decoding.constraints().normalized(translator.config().text.normalization);
-        translator
-            .check_target_prefix(&Sentence { target_prefix: constraints.prefix.clone(), ..Sentence::default() })?;
-        if !constraints.is_empty() {
-            translator = translator.with_constraints(constraints)?;
-        }
         let markup = translator.markup_options_with(self.markup, self.placeholders.as_deref())?;
+        let constraints =
+            Constraints { placeholders: Some(markup.placeholders.clone()), ..self.decoding.constraints() };
+        let constraints = constraints.normalized(translator.config().text.normalization);
+        if !constraints.is_empty() {
+            let target_prefix = constraints.prefix.clone();
+            translator = translator.with_constraints(constraints)?;
+            translator.check_target_prefix(&Sentence { target_prefix, ..Sentence::default() })?;
+        }
         Ok(PreparedOptions { translator, unconstrained, request, markup })
     }
 
@@ -278,7 +281,7 @@ impl TranslationJob {
             Some(options) => options.clone(),
             None => shared.insert(self.options.prepare(&self.model)?).clone(),
         };
-        let texts = MarkedUpTexts::new(std::mem::take(&mut self.given), &options.markup);
+        let texts = MarkedUpTexts::new(&options.translator, std::mem::take(&mut self.given), &options.markup);
         self.budget.check_count(texts.sentences().len(), self.options.decoding.n_best, self.fields)?;
         let source = &options.translator.checkpoint().source;
         let costs = texts
@@ -318,7 +321,7 @@ impl TranslationJob {
     fn send(&mut self, translations: Vec<Vec<Translation>>) -> Result<bool, ApiError> {
         let Some(prepared) = &mut self.prepared else { return Ok(true) };
         prepared.done += translations.len();
-        let translations = prepared.texts.add(&prepared.options.translator, translations)?;
+        let translations = prepared.texts.add(translations)?;
         let first = prepared.complete;
         prepared.complete += translations.len();
         let sentences = &prepared.texts.given()[first..prepared.complete];
