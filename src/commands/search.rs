@@ -15,7 +15,8 @@ pub fn request(args: &DecodeOptions, constraints: &ConstraintArgs, n_best: u16) 
     DecodeOptions { require, avoid, n_best: usize::from(n_best), ..args.clone() }.request()
 }
 
-/// Returns the translator with constraints on sentences with these placeholders. Warns of terms whose translations contain unknown characters.
+/// Returns the translator with constraints on sentences with these placeholders. Warns of terms whose translations contain
+/// unknown characters.
 ///
 /// # Errors
 /// The constraints contradict each other, or the terms cannot be read.

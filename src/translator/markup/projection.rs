@@ -180,8 +180,8 @@ impl<'t> Projection<'t> {
                     placed.push(Placed { gap: range.start, kind });
                 }
                 // Its words were not translated, so that it would be empty.
-                Marker::Element(Element { span, inner, .. }) if self.leaves_out(&markers[index], range) => {
-                    self.place(inner, self.words_in(span, &words), range.clone(), placed);
+                Marker::Element(element) if self.is_cut && range.is_empty() && !element.has_visible_points() => {
+                    self.place(&element.inner, self.words_in(&element.span, &words), range.clone(), placed);
                 }
                 Marker::Element(Element { tags: [open, close], span, inner }) => {
                     let kind = PlacedKind::Open { tag: open, empty: range.is_empty() };
@@ -191,12 +191,6 @@ impl<'t> Projection<'t> {
                 }
             }
         }
-    }
-
-    /// True for an element at no word of the translation of a sentence that was too long.
-    fn leaves_out(&self, marker: &Marker, range: &Range<usize>) -> bool {
-        let is_visible = matches!(marker, Marker::Element(element) if element.has_visible_points());
-        self.is_cut && range.is_empty() && !is_visible
     }
 
     /// Words of a parent that overlap a part of the sentence.

@@ -396,8 +396,8 @@ fn trim_start(events: &mut Vec<MarkupEvent>) -> Option<usize> {
     Some(raw_range(events.first()?).start)
 }
 
-/// Removes points and white space from the end of a sentence as [`trim_start`] does. Returns where the rest
-/// ends in the text with markup.
+/// Removes points and white space from the end of a sentence as [`trim_start`] does. Returns where the rest ends in the text with
+/// markup.
 fn trim_end(events: &mut Vec<MarkupEvent>) -> Option<usize> {
     while let Some(last) = events.last_mut() {
         if let MarkupEvent::Text(decoded) = last {
