@@ -1,7 +1,7 @@
 //! Arguments of a command, with the names of the options that the command line contains.
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
+use clap::{ArgGroup, ArgMatches, Args, Command, Error, FromArgMatches, Id};
 
 /// Arguments of a command, with the names of the options that the command line contains, according to clap.
 #[derive(Debug)]
@@ -12,7 +12,37 @@ pub struct ExplicitArgs<T> {
     pub names: Vec<String>,
 }
 
+/// Returns the long names of the options of `T` in a group, in the order of `--help`. clap makes a group of each structure of
+/// arguments; others are named by their options.
+pub fn options_in_group<T: Args>(group: &Id) -> Vec<String> {
+    let command = T::augment_args(Command::new(""));
+    let members: Vec<&Id> =
+        command.get_groups().filter(|one| one.get_id() == group).flat_map(ArgGroup::get_args).collect();
+    let options = command.get_arguments().filter(|option| members.contains(&option.get_id()));
+    options.filter_map(|option| option.get_long().map(str::to_owned)).collect()
+}
+
+/// Returns option names as in `--one, --two and --three`.
+pub fn joined_options<S: AsRef<str>>(names: &[S]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("--{}", name.as_ref())).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// Returns the names of all options of a structure of arguments, joined for a message.
+pub fn joined_options_of<T: Args>() -> String {
+    joined_options(&T::group_id().map(|group| options_in_group::<T>(&group)).unwrap_or_default())
+}
+
 impl<T: Args> ExplicitArgs<T> {
+    /// Returns the explicit options in any of these groups.
+    pub fn names_in(&self, groups: impl IntoIterator<Item = Id>) -> Vec<&str> {
+        let members: Vec<String> = groups.into_iter().flat_map(|group| options_in_group::<T>(&group)).collect();
+        self.names.iter().filter(|name| members.contains(name)).map(String::as_str).collect()
+    }
+
     fn names(matches: &ArgMatches) -> Vec<String> {
         let command = T::augment_args(Command::new(""));
         let is_explicit = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);

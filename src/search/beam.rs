@@ -153,7 +153,7 @@ pub(super) fn is_cancelled(cancellation: Option<&Cancellation>) -> bool {
 impl<'a> Beam<'a> {
     fn new(row: usize, source: &SearchInput<'a>, settings: &'a BeamSearch) -> Self {
         let has_greedy = settings.beam > 1;
-        let width = |beam: usize| beam + source.constraints.required_units();
+        let required = source.constraints.required_units();
         Self {
             constraints: source.constraints,
             cancellation: source.cancellation,
@@ -162,7 +162,7 @@ impl<'a> Beam<'a> {
             live: vec![LiveHypothesis { row, last: None, kept_by: [true, has_greedy] }],
             complete: Vec::new(),
             best_score: f64::NEG_INFINITY,
-            widths: [settings.beam, 1].map(width),
+            widths: [settings.beam + required, 1 + required],
             max_units: settings.limits.max_units(source.source_units) + source.constraints.max_extra_units(),
         }
     }
@@ -183,18 +183,24 @@ impl<'a> Beam<'a> {
             }
         }
         let parents = std::mem::take(&mut self.live);
+        let mut extended = Vec::with_capacity(kept.len());
         for Extension { log_probability, state, parent: index, unit, kept_by, .. } in kept {
-            observer.on_extension(&KeptExtension { row: first_row + index, unit, log_probability });
-            let parent = parents[index].last;
-            let attention = predictions.attention[first_row + index].clone();
+            let (row, parent) = (first_row + index, parents[index].last);
+            let attention = predictions.attention[row].clone();
             let step = self.arena.push(HypothesisStep { parent, unit, log_probability, attention, state });
             if unit == END {
                 self.finish(step, kept_by);
-            } else {
-                self.live.push(LiveHypothesis { row: first_row + index, last: Some(step), kept_by });
+            }
+            let extension = KeptExtension { row, unit, log_probability, goes_on: unit != END };
+            extended.push((extension, LiveHypothesis { row, last: Some(step), kept_by }));
+        }
+        for (mut extension, mut hypothesis) in extended {
+            extension.goes_on &= self.is_promising(&mut hypothesis);
+            observer.on_extension(&extension);
+            if extension.goes_on {
+                self.live.push(hypothesis);
             }
         }
-        self.retain_promising();
         if self.arena.is_full() {
             self.prune();
         }
@@ -232,16 +238,12 @@ impl<'a> Beam<'a> {
         }
     }
 
-    /// Drops the live hypotheses of searches that have finished, and of greedy search those that cannot become the best.
-    fn retain_promising(&mut self) {
-        let mut live = std::mem::take(&mut self.live);
-        live.retain_mut(|one| {
-            for (kept, width) in one.kept_by.iter_mut().zip(self.widths) {
-                *kept &= width > 0;
-            }
-            one.kept_by[WIDE] || (one.kept_by[GREEDY] && self.can_become_best(one))
-        });
-        self.live = live;
+    /// True if a search that has not finished keeps the hypothesis. Greedy search alone keeps it only if it can become the best.
+    fn is_promising(&self, hypothesis: &mut LiveHypothesis) -> bool {
+        for (kept, width) in hypothesis.kept_by.iter_mut().zip(self.widths) {
+            *kept &= width > 0;
+        }
+        hypothesis.kept_by[WIDE] || (hypothesis.kept_by[GREEDY] && self.can_become_best(hypothesis))
     }
 
     /// False if no continuation of a live hypothesis scores above [`Self::best_score`].
@@ -250,10 +252,10 @@ impl<'a> Beam<'a> {
         let HypothesisScoring { length_formula, length_penalty, .. } = self.settings.scoring;
         // The log-probability falls with each unit, penalties are at most 0, and the formulas are monotonic in length.
         let next = self.arena.ancestors(Some(last)).count() + 1;
-        let bound = |length: usize| {
-            length_formula.apply(self.arena.step(last).log_probability, length as f64, length_penalty)
-        };
-        bound(next).max(bound(self.max_units)) > self.best_score
+        let sum = self.arena.step(last).log_probability;
+        [next, self.max_units]
+            .iter()
+            .any(|&length| length_formula.apply(sum, length as f64, length_penalty) > self.best_score)
     }
 
     fn prune(&mut self) {
@@ -409,8 +411,8 @@ fn allocate(mut extensions: Vec<Extension>, width: usize, last: usize) -> Vec<Ex
 
 #[cfg(test)]
 mod tests {
-    use super::super::table_scorer::{TableScorer, every_sequence, unconstrained};
     use super::super::LengthLimits;
+    use super::super::table_scorer::{TableScorer, every_sequence, unconstrained};
     use super::*;
 
     fn settings(beam: usize, length_penalty: f64) -> BeamSearch {
