@@ -10,7 +10,7 @@ use std::process::ExitCode;
 #[used]
 #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
 #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
-static BEFORE_RUNTIME: extern "C" fn() = softalign::text::remember_closed_streams;
+static BEFORE_RUNTIME: extern "C" fn() = softalign::commands::remember_closed_streams;
 
 fn main() -> ExitCode {
     // SAFETY: no other thread runs yet.

@@ -142,6 +142,7 @@ fn redirected(dir: &TestDir, arguments: &[&str], redirections: &str) -> Outcome 
 fn closed_standard_output_is_an_error() {
     let dir = TestDir::with_pairs();
     dir.write("links", "0-0\n");
+    dir.write("backward", "0-0\n");
     dir.write("list", "0 ||| mi\n");
     let model = model_path();
     for arguments in [
@@ -151,7 +152,7 @@ fn closed_standard_output_is_an_error() {
         &["score", "--model", model, "--input", "pairs.tsv", "--rerank", "list"],
         &["evaluate", "--model", model, "pairs.tsv"],
         &["clean", "pairs.tsv"],
-        &["symmetrize", "links", "links"],
+        &["symmetrize", "links", "backward"],
         &["inspect", model],
         &["train", "pairs.tsv", "--out", "out"],
         &["train", "pairs.tsv", "--show-config"],

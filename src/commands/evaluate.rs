@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use candle_core::Device;
-use clap::Args;
 
 use super::console::Console;
 use super::labels::{HYPOTHESES, LINKS, Labelled, MODELS};
@@ -189,7 +188,7 @@ impl ReportInputs {
     /// Checks the options and returns the input they name.
     fn new(given: &ExplicitArgs<EvaluateArgs>, console: &Console) -> Result<Self> {
         let args = &given.args;
-        let is_given = |option: &str| given.names.iter().any(|name| name == option);
+        let is_given = |option: &str| given.names().contains(&option);
         let (hypotheses, links) = (HYPOTHESES.parse(&args.hypotheses)?, LINKS.parse(&args.link_files)?);
         let from_pairs = args.links.links_from == LinksFrom::Pairs;
         let without_model = !hypotheses.is_empty() || !links.is_empty() || (from_pairs && !is_given("model"));
@@ -229,20 +228,21 @@ impl ReportInputs {
         let Self { files, gold, models, hypotheses, links, aligner_alone, .. } = self;
         let args = &given.args;
         let systems = if args.ensemble { 1 } else { models.len() + hypotheses.len() };
-        let of_structures = [DecodeOptions::group_id(), InferenceOverrides::group_id()].into_iter().flatten();
-        let mut of_models = given.names_in(of_structures.chain([OF_MODELS.into()]));
+        let mut of_models =
+            [given.names_in(OF_MODELS), given.names_of::<DecodeOptions>(), given.names_of::<InferenceOverrides>()]
+                .concat();
         // Resampling needs the seed too.
         of_models.retain(|name| *name != "seed" || !(args.confidence || args.compare));
         if let Some(option) = of_models.first().filter(|_| models.is_empty()) {
             return usage(format!("--{option} needs --model; it cannot be used with translations or links alone"));
         }
-        let mut of_links = given.names_in(LinkOptions::group_id().into_iter().chain([OF_LINKS.into()]));
+        let mut of_links = [given.names_in(OF_LINKS), given.names_of::<LinkOptions>()].concat();
         // A gold file is compared with the words of the pairs.
         of_links.retain(|name| *name != "words" || gold.is_none() || files.is_none());
         if let Some(option) = of_links.first().filter(|_| models.is_empty() && !aligner_alone) {
             return usage(format!("--{option} cannot be used with --hypotheses or --links; use --links-from pairs"));
         }
-        let of_translations = given.names_in([OF_TRANSLATIONS.into()]);
+        let of_translations = given.names_in(OF_TRANSLATIONS);
         if let Some(option) = of_translations.first().filter(|_| models.is_empty() && hypotheses.is_empty()) {
             return usage(format!("--{option} needs translations: add --model or --hypotheses"));
         }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use candle_core::Device;
-use clap::Args;
 
 use super::console::Console;
 use super::output_file::{Output, ensure_distinct_paths};
@@ -240,7 +239,7 @@ fn check(given: &ExplicitArgs<TranslateArgs>, format: Option<AlignmentFormat>) -
     if !args.links.links_from.uses_attention() {
         bail!(UsageError("--links-from must be auto or attention in translate".to_owned()));
     }
-    let mut of_links = given.names_in(LinkOptions::group_id());
+    let mut of_links = given.names_of::<LinkOptions>();
     // Words in place of <unk> are those of --words.
     of_links.retain(|name| *name != "words");
     of_links.extend(args.subwords.then_some("subwords"));

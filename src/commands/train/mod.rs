@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use candle_core::Device;
-use clap::Id;
 use serde_json::Value;
 
 use reporter::{TrainingDisplay, progress_bar};
@@ -124,11 +123,11 @@ fn spec(args: &TrainArgs, command_line: &[String]) -> Result<TrainingSpec> {
 
 /// Prints the resolved settings as JSON, in the format of `--config`.
 fn show_config(args: &TrainArgs, out: &Path, device: &Device, console: &Console) -> Result<()> {
+    let mut output = Output::open(Path::new("-"))?;
     let config = spec(args, &[])?.resolved_options(out, RunContext::new(device, console))?;
     let mut options = TrainArgs { config, ..args.with_shipped_files() }.to_json()?;
     options.insert("threads".to_owned(), rayon::current_num_threads().into());
     options.insert("device".to_owned(), if device.is_cuda() { "cuda" } else { "cpu" }.into());
-    let mut output = Output::open(Path::new("-"))?;
     output.with(|out| Ok(writeln!(out, "{}", serde_json::to_string_pretty(&options)?)?))?;
     output.finish()
 }
@@ -136,16 +135,15 @@ fn show_config(args: &TrainArgs, out: &Path, device: &Device, console: &Console)
 /// Rejects options that cannot change, unless the training in `out` began with the same values.
 fn reject_changed_options(given: &ExplicitArgs<TrainArgs>, out: &Path) -> Result<()> {
     let (options, recorded) = (given.args.to_json().unwrap_or_default(), recorded_options(out));
-    let is_recorded = |name: &String| options.get(name).is_some_and(|value| recorded.get(name) == Some(value));
-    let limits = options_in_group::<TrainArgs>(&TrainConfig::LIMITS.into());
-    let changeable = given.names_in([CHANGEABLE, TrainConfig::LIMITS].map(Id::from));
-    let changed = given.names.iter().filter(|name| !changeable.contains(&name.as_str()) && !is_recorded(name));
-    let changed: Vec<&String> = changed.collect();
+    let is_recorded = |name: &str| options.get(name).is_some_and(|value| recorded.get(name) == Some(value));
+    let changeable = [given.names_in(CHANGEABLE), given.names_in(TrainConfig::LIMITS)].concat();
+    let mut changed = given.names();
+    changed.retain(|name| !changeable.contains(name) && !is_recorded(name));
     if changed.is_empty() {
         return Ok(());
     }
-    let (changed, limits) = (joined_options(&changed), joined_options(&limits));
-    usage(format!("{changed} cannot change with --resume; only {limits} can"))
+    let limits = joined_options(&options_in_group("train", TrainConfig::LIMITS));
+    usage(format!("{} cannot change with --resume; only {limits} can", joined_options(&changed)))
 }
 
 /// Translates a few validation sentences and shows their alignments.
