@@ -97,7 +97,7 @@ fn options_that_contradict_each_other_are_fields() {
         ("/v1/translate", json!({"text": "a", "n_best": 0}), "n_best"),
         ("/v1/translate", json!({"text": "a", "length_penalty": -1}), "length_penalty"),
         ("/v1/translate", json!({"text": "a", "coverage_penalty": -1}), "coverage_penalty"),
-        ("/v1/translate", json!({"text": "a", "length_factor": 0}), "length_factor"),
+        ("/v1/translate", json!({"text": "a", "length_factor": 101}), "length_factor"),
         ("/v1/translate", json!({"text": "a", "sample": true, "require": ["chat"]}), "require needs beam search"),
         ("/v1/translate", json!({"text": "a", "mbr": 2, "terms": [{"source": "a", "target": "un"}]}), "terms needs"),
         ("/v1/translate", json!({"text": "a", "require": ["un chat"], "avoid": ["chat"]}), "avoid"),
