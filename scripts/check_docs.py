@@ -10,8 +10,8 @@ An HTML comment on the line before a block changes this:
     <!-- not run: REASON -->        The block is not run: it needs large data, a network, hours or another program.
     <!-- short run: OPTIONS -->     These options are added to each `softalign train` of the block.
 
-It also checks relative links and their anchors, paths in backticks, and that docs/SUMMARY.md lists every page. Links of a page
-in docs/ must stay in docs/, since mdBook cannot follow others.
+It also checks relative links and their anchors, paths in backticks, that docs/SUMMARY.md lists every page, and that the tests
+that a `cargo test` command names exist. Links of a page in docs/ must stay in docs/, since mdBook cannot follow others.
 
 Needs `cargo build --release`, bash, and no Python packages.
 
@@ -24,6 +24,7 @@ Examples:
 import argparse
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -41,6 +42,10 @@ FENCE = re.compile(r"^(?P<indent> *)(?P<mark>`{3,})(?P<language>[\w-]*)")
 DIRECTIVE = re.compile(r"^<!-- (?P<kind>not run|short run): (?P<value>.+) -->$")
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 INLINE_CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
+CARGO_TEST = re.compile(r"^(?:\w+=\S+ +)*(?P<command>cargo test\b(?:\\\n|[^\n#])*)", re.MULTILINE)
+TEST = re.compile(r"^ *#\[test\]\n(?: *#\[.*\n)* *fn (?P<name>\w+)", re.MULTILINE)
+# Options of `cargo test` with a value that is no filter.
+VALUES = ("--test", "--package", "--features", "--config", "--target", "--target-dir", "--jobs", "--skip", "--test-threads")
 PATH = re.compile(r"^(?:benches|data|docs|examples|scripts|src|tests)/[\w./-]*")
 # Records the failed command and its line. It shares the line of the block's first command to keep line numbers correct.
 TRAP = """trap 'printf "%s\\n%s\\n" "$LINENO" "$BASH_COMMAND" > "$FAILED_COMMAND"' ERR; """
@@ -136,6 +141,43 @@ def missing_paths(page):
             yield f"{name(page.path)}:{line_of(page.prose, found.start())}: no such file: {path[0]}"
 
 
+def test_files(target):
+    """Returns the files of a test target, or with None of src/ and all targets, each with the root of its modules."""
+    if target is None:
+        roots = [ROOT / "src", *sorted((ROOT / "tests").glob("*.rs")), *sorted((ROOT / "tests").glob("*/main.rs"))]
+    else:
+        roots = [path for path in (ROOT / f"tests/{target}.rs", ROOT / f"tests/{target}/main.rs") if path.exists()]
+    roots = [root.parent if root.name == "main.rs" else root for root in roots]
+    return [(file, root) for root in roots for file in ([root] if root.is_file() else sorted(root.rglob("*.rs")))]
+
+
+def test_names(target):
+    """Yields the names of tests by which a filter finds them, such as `kernels::cpu::gru::tests::name`."""
+    for file, root in test_files(target):
+        modules = () if file == root else file.relative_to(root).with_suffix("").parts
+        modules = [module for module in modules if module not in ("mod", "main", "lib")]
+        for found in TEST.finditer(file.read_text(encoding="utf-8")):
+            yield "::".join([*modules, found["name"]])
+            yield "::".join([*modules, "tests", found["name"]])
+
+
+def missing_tests(page):
+    """Yields `cargo test` commands of a page that name a target or a filter without tests."""
+    shown = [(found[2], line_of(page.prose, found.start())) for found in INLINE_CODE.finditer(page.prose)]
+    shown += [("\n".join(block.lines), block.line) for block in page.blocks if block.language in SHELLS]
+    for text, line in shown:
+        for found in CARGO_TEST.finditer(text):
+            command = found["command"].replace("\\\n", " ").strip()
+            words = shlex.split(command)[2:]
+            values = {index + 1 for index, word in enumerate(words) if word in VALUES}
+            targets = [words[index + 1] for index, word in enumerate(words[:-1]) if word == "--test"] or [None]
+            filters = [word for index, word in enumerate(words) if index not in values and not word.startswith("-")] or [""]
+            tests = [test for target in targets for test in test_names(target)]
+            for wanted in filters:
+                if not any(wanted in test for test in tests):
+                    yield f"{name(page.path)}:{line_of(text, found.start()) + line - 1}: no test matches: {command}"
+
+
 def unlisted_pages(pages):
     """Yields pages of docs/ that SUMMARY.md does not list."""
     listed = {(DOCS / found["target"]).resolve() for found in LINK.finditer(SUMMARY.read_text(encoding="utf-8"))}
@@ -227,14 +269,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", nargs="*", type=Path, help="pages to run [default: README.md and all of docs/]")
     parser.add_argument("--program", type=Path, default=ROOT / "target/release/softalign")
-    parser.add_argument("--links", action="store_true", help="check links and paths only")
+    parser.add_argument("--links", action="store_true", help="check links, paths and names of tests only")
     options = parser.parse_args()
     paths = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
     pages = {path: Page(path) for path in paths}
     selected = [path.resolve() for path in options.pages] or paths
     problems = [problem for page in pages.values() for problem in page.problems]
     for page in pages.values():
-        problems += [*broken_links(page, pages), *missing_paths(page)]
+        problems += [*broken_links(page, pages), *missing_paths(page), *missing_tests(page)]
     problems += unlisted_pages(pages)
     run = 0
     if not options.links:
