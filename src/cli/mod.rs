@@ -131,7 +131,7 @@ pub enum Command {
     /// Translate sentences; interactive in a terminal if no input is given.
     Translate(Box<ExplicitArgs<TranslateArgs>>),
     /// Align the words of sentence pairs.
-    Align(AlignArgs),
+    Align(Box<AlignArgs>),
     /// Evaluate models or translations against references.
     Evaluate(Box<ExplicitArgs<EvaluateArgs>>),
     /// Score given translations, or rerank n-best lists.

@@ -190,7 +190,7 @@ fn wider_beam_never_scores_below_greedy_search() {
             pick(rng, &[&[][..], &["b"], &["a b", "c", "ad"]]),
         );
         // The table attends to the previous unit.
-        let terms = pick(rng, &[vec![], vec![5..6]]);
+        let terms = pick(rng, &[Vec::new(), Vec::from_iter(Some(5..6))]);
         constraints.required.iter_mut().for_each(|phrase| phrase.term.clone_from(&terms));
         let constraints = pick(rng, &[DecodingConstraints::default(), constraints]);
         let wide = BeamSearch { beam: 2 + rng.below(6), scoring, limits, best: 1 };

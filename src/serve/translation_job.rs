@@ -1,6 +1,6 @@
 //! Translation of the sentences of a request, in slices that requests with equal options share.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use anyhow::Result;
 use rayon::prelude::*;
@@ -91,7 +91,6 @@ impl TranslationOptions {
 }
 
 /// Options that a model can translate with.
-#[derive(Clone)]
 struct PreparedOptions {
     /// Translator with all options.
     translator: Translator,
@@ -166,7 +165,7 @@ pub struct TranslationJob {
 
 /// Texts that a model can translate with the options of their request.
 struct PreparedTexts {
-    options: PreparedOptions,
+    options: Arc<PreparedOptions>,
     texts: MarkedUpTexts,
     /// Cost of each sentence of the texts.
     costs: Vec<Cost>,
@@ -187,7 +186,7 @@ impl PreparedTexts {
 
 /// Job with the number of sentences of its next slice.
 struct Slice {
-    job: Box<TranslationJob>,
+    job: TranslationJob,
     length: usize,
 }
 
@@ -242,10 +241,10 @@ impl TranslationJob {
     }
 
     /// Translates a slice of each of several jobs that are alike, together. Returns the jobs that are not done.
-    pub fn run_slices(jobs: Vec<Box<Self>>, lane: Lane, metrics: &ServerMetrics) -> Vec<Box<Self>> {
+    pub fn run_slices(jobs: Vec<Self>, lane: Lane, metrics: &ServerMetrics) -> Vec<Self> {
         let mut unfinished = Vec::new();
         let mut ready = Vec::with_capacity(jobs.len());
-        let mut options = jobs.iter().find_map(|job| Some(job.prepared.as_ref()?.options.clone()));
+        let mut options = jobs.iter().find_map(|job| Some(Arc::clone(&job.prepared.as_ref()?.options)));
         for mut job in jobs {
             match job.prepare(&mut options) {
                 Err(error) => job.sink.fail(error),
@@ -273,13 +272,13 @@ impl TranslationJob {
     }
 
     /// Checks the options and the cost of the work, before the first slice. Jobs that are alike share their options.
-    fn prepare(&mut self, shared: &mut Option<PreparedOptions>) -> Result<(), ApiError> {
+    fn prepare(&mut self, shared: &mut Option<Arc<PreparedOptions>>) -> Result<(), ApiError> {
         if self.prepared.is_some() {
             return Ok(());
         }
         let options = match shared {
-            Some(options) => options.clone(),
-            None => shared.insert(self.options.prepare(&self.model)?).clone(),
+            Some(options) => Arc::clone(options),
+            None => Arc::clone(shared.insert(Arc::new(self.options.prepare(&self.model)?))),
         };
         let texts = MarkedUpTexts::new(&options.translator, std::mem::take(&mut self.given), &options.markup);
         self.budget.check_count(texts.sentences().len(), self.options.decoding.n_best, self.fields)?;
@@ -302,7 +301,7 @@ impl TranslationJob {
     }
 
     /// Gives the client the texts that are complete with the translations of the next slice. Returns the job if it is not done.
-    fn take(mut self: Box<Self>, translations: Vec<Vec<Translation>>) -> Option<Box<Self>> {
+    fn take(mut self, translations: Vec<Vec<Translation>>) -> Option<Self> {
         if self.cancellation.is_cancelled() {
             self.sink.fail(ApiError::stopping());
             return None;
@@ -334,11 +333,7 @@ impl TranslationJob {
 }
 
 /// Translates the next slice of each job in one batch and returns the jobs that are not done.
-fn translate_slices(
-    slices: Vec<Slice>,
-    options: &PreparedOptions,
-    metrics: &ServerMetrics,
-) -> Vec<Box<TranslationJob>> {
+fn translate_slices(slices: Vec<Slice>, options: &PreparedOptions, metrics: &ServerMetrics) -> Vec<TranslationJob> {
     let mut batch = Vec::new();
     for Slice { job, length } in &slices {
         batch.extend(job.next_sentences().take(*length).cloned());
@@ -368,22 +363,25 @@ fn translate_slices(
     }
 }
 
+/// Values of all sentences of a request.
+type Collected<T> = Result<Vec<T>, ApiError>;
+
 /// Sink that makes a value of each sentence's translations and sends all of them together.
 pub struct CollectedTranslations<T, F> {
     make: F,
     made: Vec<T>,
-    reply: Mutex<Option<oneshot::Sender<Result<Vec<T>, ApiError>>>>,
+    reply: Option<oneshot::Sender<Collected<T>>>,
 }
 
 impl<T: Send, F: FnMut(&TranslatedSlice) -> Result<Vec<T>> + Send> CollectedTranslations<T, F> {
     /// Returns a sink and what receives its values. `make` returns one for each sentence of a slice.
-    pub fn new(make: F) -> (Self, oneshot::Receiver<Result<Vec<T>, ApiError>>) {
+    pub fn new(make: F) -> (Self, oneshot::Receiver<Collected<T>>) {
         let (reply, result) = oneshot::channel();
-        (Self { make, made: Vec::new(), reply: Mutex::new(Some(reply)) }, result)
+        (Self { make, made: Vec::new(), reply: Some(reply) }, result)
     }
 
-    fn reply(&mut self, result: Result<Vec<T>, ApiError>) {
-        if let Some(reply) = self.reply.get_mut().ok().and_then(Option::take) {
+    fn reply(&mut self, result: Collected<T>) {
+        if let Some(reply) = self.reply.take() {
             // A client that went away needs no reply.
             let _ = reply.send(result);
         }

@@ -372,7 +372,7 @@ mod tests {
         let phrase = |units: &[u32], is_term: bool| RequiredPhrase {
             text: String::new(),
             units: units.to_vec(),
-            term: if is_term { vec![0..1] } else { Vec::new() },
+            term: if is_term { Vec::from_iter(Some(0..1)) } else { Vec::new() },
         };
         for (phrases, kept) in [
             (vec![phrase(&[4], false), phrase(&[4], true)], &[1][..]),

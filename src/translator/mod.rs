@@ -74,7 +74,7 @@ pub struct Translator {
     /// Dictionary for `<unk>` replacement, if it is used.
     dictionary: Option<Dictionary>,
     copies_unknown: bool,
-    constraints: CompiledConstraints,
+    constraints: Arc<CompiledConstraints>,
     /// Statistical aligner of the first model, if there is one, loaded on first use.
     aligner: Arc<OnceLock<Option<Arc<WordAligner>>>>,
     /// Target words of its training data, if it has an aligner, collected on first use.
@@ -348,7 +348,7 @@ impl Translator {
         let words = [text.source_units, text.target_units].map(Units::words);
         let copies_letters = checkpoint.config.architecture.lexicon && text.are_both_characters();
         let models = vec![Arc::new(model)];
-        let constraints = CompiledConstraints::new(Constraints::default(), &checkpoint.target, None)?;
+        let constraints = Arc::new(CompiledConstraints::new(Constraints::default(), &checkpoint.target, None)?);
         Ok(Self {
             path: path.to_owned(),
             checkpoint: Arc::new(checkpoint),
@@ -432,7 +432,7 @@ impl Translator {
         }
         let known_words = if constraints.avoided.is_empty() { None } else { self.known_target_words()? };
         let constraints = CompiledConstraints::new(constraints, &self.checkpoint.target, known_words)?;
-        Ok(Self { constraints, ..self })
+        Ok(Self { constraints: Arc::new(constraints), ..self })
     }
 
     /// Checks the target prefix of a sentence.
