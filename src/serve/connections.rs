@@ -70,7 +70,7 @@ pub async fn serve(listener: TcpListener, server: Arc<Server>, channels: Channel
         };
         match connection {
             Ok((stream, address)) => {
-                let (client, stopping) = (Client { address: address.ip(), log: log.clone() }, stopping.clone());
+                let (client, stopping) = (Peer { address: address.ip(), log: log.clone() }, stopping.clone());
                 let router = router.clone();
                 tokio::spawn(async move {
                     serve_connection(stream, client, router, stopping).await;
@@ -106,12 +106,12 @@ fn raise_file_limit() {
 fn raise_file_limit() {}
 
 /// Client of a connection.
-struct Client {
+struct Peer {
     address: IpAddr,
     log: Option<Sender<String>>,
 }
 
-async fn serve_connection(stream: TcpStream, client: Client, router: Router, mut stopping: watch::Receiver<bool>) {
+async fn serve_connection(stream: TcpStream, client: Peer, router: Router, mut stopping: watch::Receiver<bool>) {
     let _ = stream.set_nodelay(true);
     let service = TowerToHyperService::new(router);
     let is_answering = Arc::new(AtomicBool::new(false));

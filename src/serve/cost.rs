@@ -1,4 +1,4 @@
-//! The cost of work, known before it begins, and what a request and a slice of it may cost.
+//! The cost of work, known before it begins, and the budgets of a request and of a slice of it.
 
 use super::error::ApiError;
 use super::options::RequestLimits;
@@ -96,7 +96,7 @@ pub fn slice_length(costs: &[Cost], most: Cost) -> usize {
     costs.len()
 }
 
-/// What the work of a request may cost.
+/// Budget of the work of a request: time and memory.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkBudget {
     sentences: usize,

@@ -100,7 +100,7 @@ struct PreparedOptions {
     markup: MarkupOptions,
 }
 
-/// What is known of a request before its sentences are translated.
+/// Request whose sentences are ready to be translated.
 pub struct PreparedWork<'a> {
     /// Translator with the options of the request, without constraints.
     pub translator: &'a Translator,
@@ -364,23 +364,23 @@ fn translate_slices(slices: Vec<Slice>, options: &PreparedOptions, metrics: &Ser
 }
 
 /// Values of all sentences of a request.
-type Collected<T> = Result<Vec<T>, ApiError>;
+type SentenceValues<T> = Result<Vec<T>, ApiError>;
 
 /// Sink that makes a value of each sentence's translations and sends all of them together.
 pub struct CollectedTranslations<T, F> {
     make: F,
     made: Vec<T>,
-    reply: Option<oneshot::Sender<Collected<T>>>,
+    reply: Option<oneshot::Sender<SentenceValues<T>>>,
 }
 
 impl<T: Send, F: FnMut(&TranslatedSlice) -> Result<Vec<T>> + Send> CollectedTranslations<T, F> {
     /// Returns a sink and what receives its values. `make` returns one for each sentence of a slice.
-    pub fn new(make: F) -> (Self, oneshot::Receiver<Collected<T>>) {
+    pub fn new(make: F) -> (Self, oneshot::Receiver<SentenceValues<T>>) {
         let (reply, result) = oneshot::channel();
         (Self { make, made: Vec::new(), reply: Some(reply) }, result)
     }
 
-    fn reply(&mut self, result: Collected<T>) {
+    fn reply(&mut self, result: SentenceValues<T>) {
         if let Some(reply) = self.reply.take() {
             // A client that went away needs no reply.
             let _ = reply.send(result);
