@@ -13,7 +13,8 @@ use softalign::kernels::matrix::is_bf16_faster;
 /// Options of `train` that do not affect the model, or that other options express.
 const NOT_SHOWN: [&str; 6] = ["resume", "show-config", "config", "preset", "out", "verbose"];
 /// Options shown only where set: they exclude each other, need another option or have no default.
-const SHOWN_IF_SET: [&str; 26] = [
+const SHOWN_IF_SET: [&str; 27] = [
+    "languages",
     "monolingual-target",
     "teachers",
     "attention-pairs",
@@ -252,7 +253,7 @@ fn config_of_a_model_trains_the_same_model() {
     assert!(model("first") == model("third"));
     let resume = ["train", "--config", "first/config.json", "--resume", "--out", "first", "--max-epochs", "3", "-q"];
     dir.run(&[&resume[..], &["--guided-alignment", "0.2", "--seed", "2"]].concat())
-        .refused_with(2, &["--guided-alignment, --seed cannot change with --resume"]);
+        .refused_with(2, &["--guided-alignment and --seed cannot change with --resume"]);
     dir.run(&resume).worked();
     assert_eq!(json(&dir.text("first/resume.json"))["epoch"], 3);
     dir.run(&["translate", "--config", "first/config.json", "a"]).refused_with(2, &["first/config.json", "of a model"]);
@@ -330,13 +331,15 @@ fn refuses_invalid_configs_in_one_line() {
         (json!({"max-epochs": 1.5}), "at least 0"),
         (json!({"batch-sentences": 3, "batch_tokens": 30}), "cannot be used with"),
         (json!({"metric": "blue"}), "bleu"),
-        (json!({"train": true}), "a value is required"),
-        (json!({"no-tied-embeddings": "yes"}), "unexpected value"),
     ] {
         dir.write("c.json", text.to_string());
         let outcome = dir.run(&["train", "--config", "c.json"]);
         outcome.refused_with(2, &[reason, "' is set in c.json"]);
     }
+    dir.write("c.json", json!({"train": true}).to_string());
+    dir.run(&["train", "--config", "c.json"]).refused_with(2, &["c.json", "\"train\" needs FILE.tsv"]);
+    dir.write("c.json", json!({"no-tied-embeddings": "yes"}).to_string());
+    dir.run(&["train", "--config", "c.json"]).refused_with(2, &["\"no-tied-embeddings\" needs true or false"]);
     dir.write("c.json", json!({"dropout": 2}).to_string());
     dir.run(&["train", "--config", "c.json"]).refused_with(2, &["--dropout must be"]);
     assert_eq!(dir.contents().len(), 3, "something was written");

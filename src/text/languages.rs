@@ -31,7 +31,7 @@ impl FromStr for Languages {
     /// Parses codes such as `en-fr` or `pt-BR-zh-Hant`.
     fn from_str(text: &str) -> Result<Self, String> {
         let codes = split_language_code(text).and_then(|(source, rest)| match split_language_code(rest) {
-            Some((target, "")) => Some([source, target]),
+            Some((target, "")) if !text.ends_with('-') => Some([source, target]),
             _ => None,
         });
         match codes {

@@ -365,15 +365,15 @@ mod tests {
         assert!(find("newer").is_empty() && find("").is_empty());
     }
 
+    fn phrase(units: &[u32], is_term: bool) -> RequiredPhrase {
+        let term = is_term.then_some(0..1).into_iter().collect();
+        RequiredPhrase { text: String::new(), units: units.to_vec(), term }
+    }
+
     #[test]
     fn equal_phrases_are_required_once() {
         let forms = ["", "", "", "", " a", " b"].map(str::to_owned).to_vec();
         let surface_forms = SurfaceForms::new(forms, PhraseBoundaries::Words);
-        let phrase = |units: &[u32], is_term: bool| RequiredPhrase {
-            text: String::new(),
-            units: units.to_vec(),
-            term: if is_term { Vec::from_iter(Some(0..1)) } else { Vec::new() },
-        };
         for (phrases, kept) in [
             (vec![phrase(&[4], false), phrase(&[4], true)], &[1][..]),
             (vec![phrase(&[4], false), phrase(&[4, 5], true)], &[1]),

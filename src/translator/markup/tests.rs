@@ -275,7 +275,7 @@ fn random_markup(random: &mut SeededRng, depth: usize, output: &mut String) {
         match random.below(if depth < 4 { 8 } else { 5 }) {
             0 | 1 => output.push_str(pick(random, &["dog", "a cat", "Été", "don't", "x &amp; y", "1 &lt; 2", "日本"])),
             2 => output.push_str(pick(random, &[" ", "  ", "\n", "", ", ", ".", " (", ") ", "\"", "-"])),
-            3 => output.push_str(pick(random, &["{x}", "%s", "%d", "{{ y }}", "a@b.org", "http://x.y/z", "${k}"])),
+            3 => output.push_str(pick(random, &["{x}", "%s", "%x", "{{ y }}", "a@b.org", "http://x.y/z", "${k}"])),
             4 => output.push_str(pick(random, &["<img src='1'>", "<!-- c -->", "<br>", "<wbr/>", "<code>f()</code>"])),
             _ => {
                 let name = pick(random, &["b", "i", "a", "span", "x1"]);
