@@ -91,7 +91,8 @@ fn resumed_training_refuses_options_that_it_began_with() {
     let dir = TestDir::with_pairs();
     dir.train("out", &["--max-epochs", "1"]).worked();
     let fixed = options("train", &["Text", "Model", "Training"]);
-    let limits = ["max-epochs", "max-minutes", "patience", "save-every", "guide", "verbose"];
+    // The training began with this size of batches.
+    let limits = ["max-epochs", "max-minutes", "patience", "save-every", "guide", "verbose", "batch-sentences"];
     let count = assert_refused(&dir, &["train", "--resume", "--out", "out"], &fixed, &limits);
     assert!(count > 35, "{count}");
     let initialized = ["train", "pairs.tsv", "--init-from", model_path(), "--out", "new", "--init-vocabulary", "keep"];

@@ -32,7 +32,7 @@ fn example(argument: &Arg) -> String {
         (ArgAction::SetTrue, _) => format!("--{name}"),
         (_, Some(choice)) => format!("--{name}={}", choice.get_name()),
         (_, None) => {
-            let values = ["1", "1,2"].map(|value| format!("--{name}={value}"));
+            let values = ["1", "1,2", "en-fr"].map(|value| format!("--{name}={value}"));
             let accepted = |option: &&String| Cli::try_parse_from(["softalign", "train", option]).is_ok();
             values.iter().find(accepted).unwrap_or_else(|| panic!("--{name} takes none of {values:?}")).clone()
         }

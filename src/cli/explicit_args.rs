@@ -3,9 +3,6 @@
 use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command, Error, FromArgMatches, Id};
 
-use super::Cli;
-use super::config_file::built_subcommand;
-
 /// Arguments of a command, with the names of the options that the command line contains, according to clap.
 #[derive(Debug)]
 pub struct ExplicitArgs<T> {
@@ -63,9 +60,10 @@ fn is_given_in(matches: &ArgMatches, group: &Id, argument: &Id) -> bool {
     given.any(|one| one == argument)
 }
 
-/// Returns the long names of the options of a command in a group.
-pub fn options_in_group(command: &str, group: &str) -> Vec<String> {
-    let command = built_subcommand(&Cli::definition(), command);
+/// Returns the long names of the options in a group of a structure of arguments.
+pub fn options_in_group<T: Args>(group: &str) -> Vec<String> {
+    let mut command = T::augment_args(Command::new(""));
+    command.build();
     let members: Vec<&Id> =
         command.get_groups().filter(|one| one.get_id() == group).flat_map(ArgGroup::get_args).collect();
     let options = command.get_arguments().filter(|option| members.contains(&option.get_id()));

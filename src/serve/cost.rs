@@ -11,6 +11,8 @@ const STEPS_PER_CHARACTER: usize = 30;
 const SLICE_STEPS: usize = 8_000;
 /// Steps of a request that does not wait for longer ones, and of a slice of several such requests.
 const SHORT_STEPS: usize = 2_000;
+/// Characters of a request that may be a short one, as far as is known before its tokens are counted.
+const SHORT_CHARACTERS: usize = 1_000;
 /// Source tokens whose attention costs as much as the rest of a step.
 const TOKENS_PER_STEP: usize = 100;
 /// Copies of the attention weights of a translation while its links are computed.
@@ -84,6 +86,27 @@ impl Cost {
     }
 }
 
+/// Queue of jobs with threads of its own, so that short requests never wait for long ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Jobs of little work.
+    Short,
+    /// All others.
+    Long,
+}
+
+impl Lane {
+    /// Lane of a job that has not begun.
+    pub fn of_characters(characters: usize) -> Self {
+        if characters <= SHORT_CHARACTERS { Self::Short } else { Self::Long }
+    }
+
+    /// Lane of a job that costs so many steps.
+    pub fn of_steps(steps: usize) -> Self {
+        if steps <= SHORT_STEPS { Self::Short } else { Self::Long }
+    }
+}
+
 /// Number of the first costs that fit into a slice: at least one, if there is one.
 pub fn slice_length(costs: &[Cost], most: Cost) -> usize {
     let mut sum = Cost::default();
@@ -114,14 +137,12 @@ impl WorkBudget {
         }
     }
 
-    /// True if so many steps are those of a short request.
-    pub fn is_short(steps: usize) -> bool {
-        steps <= SHORT_STEPS
-    }
-
-    /// Most that one of several slices which run together may cost, if they are short or long ones.
-    pub fn slice(&self, is_short: bool, slices: usize) -> Cost {
-        let steps = if is_short { SHORT_STEPS } else { SLICE_STEPS };
+    /// Most that one of several slices may cost that run together in a lane.
+    pub fn slice(&self, lane: Lane, slices: usize) -> Cost {
+        let steps = match lane {
+            Lane::Short => SHORT_STEPS,
+            Lane::Long => SLICE_STEPS,
+        };
         Cost { steps: steps / slices.max(1), weights: self.slice_weights / slices.max(1), results: usize::MAX }
     }
 

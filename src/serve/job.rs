@@ -2,34 +2,10 @@
 
 use anyhow::Result;
 
-use super::cost::WorkBudget;
+use super::cost::Lane;
 use super::error::ApiError;
 use super::translation_job::TranslationJob;
 use crate::search::Cancellation;
-
-/// Characters of a request that may be a short one, as far as is known before its tokens are counted.
-const SHORT_CHARACTERS: usize = 1_000;
-
-/// Queue of jobs with threads of its own, so that short requests never wait for long ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
-    /// Jobs of little work.
-    Short,
-    /// All others.
-    Long,
-}
-
-impl Lane {
-    /// Lane of a job that has not begun.
-    pub fn of_characters(characters: usize) -> Self {
-        if characters <= SHORT_CHARACTERS { Self::Short } else { Self::Long }
-    }
-
-    /// Lane of a job that costs so many steps.
-    pub fn of_steps(steps: usize) -> Self {
-        if WorkBudget::is_short(steps) { Self::Short } else { Self::Long }
-    }
-}
 
 /// Work of a request.
 pub enum Job {

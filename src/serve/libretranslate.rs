@@ -10,9 +10,9 @@ use utoipa::ToSchema;
 
 use super::access::Caller;
 use super::body::{Fields, Texts};
+use super::cost::Lane;
 use super::detection::{Detection, detect};
 use super::error::ApiError;
-use super::job::Lane;
 use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
 use super::state::{ServedModel, Server};

@@ -6,9 +6,9 @@ use anyhow::Result;
 use rayon::prelude::*;
 
 use super::answer::AnswerWriter;
-use super::cost::{Cost, WorkBudget, slice_length};
+use super::cost::{Cost, Lane, WorkBudget, slice_length};
 use super::error::ApiError;
-use super::job::{Lane, SlicedJob};
+use super::job::SlicedJob;
 use super::loaded_model::LoadedModel;
 use crate::search::Cancellation;
 use crate::text::Pair;
@@ -110,7 +110,7 @@ impl<W: PairWork> SlicedJob for PairJob<W> {
             self.costs = Some(costs);
         }
         let costs = self.costs.as_deref().unwrap_or_default();
-        let end = self.done + slice_length(&costs[self.done..], self.budget.slice(self.lane == Lane::Short, 1));
+        let end = self.done + slice_length(&costs[self.done..], self.budget.slice(self.lane, 1));
         let is_last = end == self.pairs.len();
         let slice = PairSlice { first: self.done, pairs: &self.pairs[self.done..end], is_last };
         let mut out = Vec::new();

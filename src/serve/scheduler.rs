@@ -11,8 +11,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::cost::Lane;
 use super::error::ApiError;
-use super::job::{Job, Lane, SlicedJob};
+use super::job::{Job, SlicedJob};
 use super::metrics::ServerMetrics;
 use super::translation_job::TranslationJob;
 use crate::search::Cancellation;

@@ -9,9 +9,9 @@ use tokio::sync::oneshot;
 
 use super::access::{Access, Caller};
 use super::collect::PairCollection;
-use super::cost::WorkBudget;
+use super::cost::{Lane, WorkBudget};
 use super::error::ApiError;
-use super::job::{CancelOnDrop, Job, Lane, WholeJob};
+use super::job::{CancelOnDrop, Job, WholeJob};
 use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
 use super::memory::RequestMemory;

@@ -14,9 +14,8 @@ use utoipa::ToSchema;
 
 use super::access::Caller;
 use super::body::JsonBody;
-use super::cost::Cost;
+use super::cost::{Cost, Lane};
 use super::error::{ApiError, ErrorBody};
-use super::job::Lane;
 use super::loaded_model::LoadedModel;
 use super::memory::{UnreadBytes, UnreadGuard};
 use super::request_sizes::check_sizes;

@@ -6,9 +6,8 @@ use anyhow::Result;
 use rayon::prelude::*;
 use tokio::sync::oneshot;
 
-use super::cost::{Cost, WorkBudget, slice_length};
+use super::cost::{Cost, Lane, WorkBudget, slice_length};
 use super::error::ApiError;
-use super::job::Lane;
 use super::loaded_model::LoadedModel;
 use super::metrics::ServerMetrics;
 use crate::attention::InferenceOverrides;
@@ -257,9 +256,9 @@ impl TranslationJob {
         let jobs = ready.len();
         for job in ready {
             let Some(prepared) = &job.prepared else { continue };
-            let (length, cost) = prepared.slice(job.budget.slice(lane == Lane::Short, jobs));
+            let (length, cost) = prepared.slice(job.budget.slice(lane, jobs));
             sum = sum.plus(cost);
-            if slices.is_empty() || sum.fits(job.budget.slice(lane == Lane::Short, 1)) {
+            if slices.is_empty() || sum.fits(job.budget.slice(lane, 1)) {
                 slices.push(Slice { job, length });
             } else {
                 unfinished.push(job);

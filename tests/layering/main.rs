@@ -82,7 +82,7 @@ const USES: [(&str, &[&str]); 24] = [
         ],
     ),
     ("evaluation", &["alignment", "error", "metrics", "render", "reporter", "text", "translator"]),
-    ("serve", &["alignment", "attention", "error", "render", "reporter", "search", "text", "translator"]),
+    ("serve", &["alignment", "attention", "checkpoint", "error", "render", "reporter", "search", "text", "translator"]),
     (
         "cli",
         &[

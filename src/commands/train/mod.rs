@@ -142,7 +142,7 @@ fn reject_changed_options(given: &ExplicitArgs<TrainArgs>, out: &Path) -> Result
     if changed.is_empty() {
         return Ok(());
     }
-    let limits = joined_options(&options_in_group("train", TrainConfig::LIMITS));
+    let limits = joined_options(&options_in_group::<TrainArgs>(TrainConfig::LIMITS));
     usage(format!("{} cannot change with --resume; only {limits} can", joined_options(&changed)))
 }
 
