@@ -157,6 +157,57 @@ fn resume_needs_the_same_sentences() {
     dir.run(&["train", "--resume", "--out", "out"]).refused_with(1, &["plan.json: damaged"]);
 }
 
+/// What auxiliary training left damaged is made again once it is removed, as the message says.
+#[test]
+fn damaged_auxiliary_files_are_made_again() {
+    let dir = TestDir::with_pairs();
+    dir.write("mono.txt", MONOLINGUAL);
+    let train = ["train", "pairs.tsv", "--monolingual-target", "mono.txt", "--hidden-size", "8", "--max-epochs", "1"];
+    let train = [&train[..], &["--teachers", "1", "--out", "out"]].concat();
+    dir.run(&train).worked();
+    let model = dir.read("out/model.safetensors");
+    let resume = ["train", "--resume", "--out", "out", "--quiet"];
+    for (damaged, removed) in [
+        ("back-translations.source", &["back-translations.source", "back-translations.target"][..]),
+        ("teacher-1.target", &["teacher-1.source", "teacher-1.target"]),
+        ("reverse/resume.safetensors", &["reverse", "back-translations.source"]),
+        ("reverse/config.json", &["reverse", "back-translations.source"]),
+        ("reverse/model.safetensors", &["reverse", "back-translations.source"]),
+    ] {
+        for name in ["model.safetensors", "resume.safetensors"] {
+            std::fs::remove_file(dir.path(&format!("out/{name}"))).unwrap();
+        }
+        dir.write(&format!("out/auxiliary/{damaged}"), b"\xff");
+        // The model is needed again only for its corpus.
+        if damaged.contains('/') {
+            std::fs::remove_file(dir.path(&format!("out/auxiliary/{}", removed[1]))).unwrap();
+        }
+        let refused = dir.run(&resume);
+        refused.refused_with(1, &["out/auxiliary/", "damaged; remove", "--resume"]);
+        assert!(!refused.stderr.contains("another model"), "{damaged}: {}", refused.stderr);
+        for name in removed {
+            let path = dir.path(&format!("out/auxiliary/{name}"));
+            if path.is_dir() {
+                std::fs::remove_dir_all(path).unwrap();
+            } else if path.exists() {
+                std::fs::remove_file(path).unwrap();
+            }
+        }
+        dir.run(&resume).worked();
+        assert!(dir.read("out/model.safetensors") == model, "{damaged}");
+    }
+    for name in ["model.safetensors", "resume.safetensors"] {
+        std::fs::remove_file(dir.path(&format!("out/{name}"))).unwrap();
+    }
+    dir.write("out/auxiliary/plan.json", "{");
+    dir.run(&resume).refused_with(1, &["plan.json: damaged", "remove this file and train without --resume"]);
+    std::fs::remove_file(dir.path("out/auxiliary/plan.json")).unwrap();
+    let reverse = dir.read("out/auxiliary/reverse/model.safetensors");
+    dir.run(&[&train[..], &["--quiet"]].concat()).worked();
+    assert!(dir.read("out/model.safetensors") == model);
+    assert!(dir.read("out/auxiliary/reverse/model.safetensors") == reverse);
+}
+
 /// The plan knows the pairs whose attention is recorded, without their file.
 #[test]
 fn resumed_training_records_attention() {

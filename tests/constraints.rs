@@ -138,6 +138,26 @@ fn term_never_seen_in_training_stands_at_its_place() {
     }
 }
 
+#[test]
+fn required_term_is_there_once() {
+    let dir = TestDir::new();
+    dir.write("terms.tsv", "hat\tcasquette\ndress\tjupe\nbook\tlivre\n");
+    let terms = dir.path("terms.tsv");
+    for (sentence, word) in [
+        ("They bought a black hat yesterday.", "casquette"),
+        ("He sold his hat.", "casquette"),
+        ("She bought a dress yesterday.", "jupe"),
+        ("The dress is red.", "jupe"),
+        ("He reads a book.", "livre"),
+    ] {
+        let terms = ["--terms", terms.to_str().unwrap()];
+        for options in [&terms[..], &["--require", word], &[&terms[..], &["--require", word]].concat()] {
+            let text = translate_shipped(options, sentence);
+            assert_eq!(text.split([' ', '.', '\'']).filter(|one| *one == word).count(), 1, "{options:?}: {text}");
+        }
+    }
+}
+
 /// A term without a place changes nothing, and a warning says so.
 #[test]
 fn terms_leave_other_constraints_and_each_other() {

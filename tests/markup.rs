@@ -136,3 +136,73 @@ fn broken_markup_is_translated_line_by_line() {
         ["<", "&", "<!-- the", "</b></b>", "<script>the fox"]
     );
 }
+
+/// Translates a sentence by the shipped model.
+fn translate_shipped(arguments: &[&str], sentence: &str) -> Outcome {
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
+    TestDir::new().run(&[&["translate", "--model", model], arguments, &[sentence]].concat())
+}
+
+#[test]
+fn prefixes_and_required_phrases_place_placeholders() {
+    for (arguments, sentence, start) in [
+        (&["--prefix", "Ils {n} "][..], "They bought {n} a black hat.", "Ils {n} "),
+        (&["--prefix", "Ils {n} "], "{n} They bought a black hat.", "Ils {n} "),
+        (&["--prefix", "Ils {N}"], "They bought a black hat ({N}).", "Ils {N} "),
+        (&["--prefix", "{n}, ils "], "They bought a black hat {n}.", "{n}, ils "),
+        (&["--prefix", "Ils %s "], "They bought %s a black hat for %d.", "Ils %s "),
+        (&["--prefix", "Ils {a}{b} "], "They bought {a}{b} a black hat.", "Ils {a}{b} "),
+        (&["--prefix", "Ils ", "--require", "un {n} chapeau"], "They bought a black hat {n}.", "Ils "),
+        (&["--require", "{n}"], "They bought a black hat {n}.", "Ils "),
+        (&["--markup", "html", "--prefix", "Ils {n} "], "They bought <b>a {n} black</b> hat.", "Ils {n} "),
+    ] {
+        let translated = translate_shipped(arguments, sentence);
+        let text = translated.worked();
+        assert!(text.starts_with(start) && translated.stderr.is_empty(), "{arguments:?}: {translated:?}");
+        for part in ["{n}", "{N}", "%s", "%d", "{a}", "{b}", "<b>", "</b>"] {
+            assert_eq!(text.matches(part).count(), sentence.matches(part).count(), "{arguments:?}: {text}");
+        }
+        let phrase = arguments.iter().skip_while(|one| **one != "--require").nth(1);
+        assert!(phrase.is_none_or(|phrase| text.contains(phrase)), "{arguments:?}: {text}");
+    }
+    let own = TestDir::new().run_with_input(
+        &["translate", "--model", model_path(), "--prefixes"],
+        "the red {x} fox sleeps\tvela {x}\nthe red fox {y} sleeps\t{y} vela\n",
+    );
+    let lines: Vec<&str> = own.worked().lines().collect();
+    assert!(lines[0].starts_with("vela {x} ") && lines[1].starts_with("{y} vela "), "{own:?}");
+}
+
+#[test]
+fn missing_placeholders_of_constraints_are_named() {
+    let lacking = translate_shipped(&["--prefix", "Ils {n} "], "They bought a black hat.");
+    assert!(lacking.worked().starts_with("Ils ") && lacking.stderr.contains("required phrases"), "{lacking:?}");
+    translate_shipped(&["--prefix", "Ils {n} ", "--placeholders", "none"], "They bought {n}.")
+        .refused_with(1, &["Ils {n}", "no units"]);
+}
+
+#[test]
+fn documents_name_their_lines_and_leave_no_element_empty() {
+    let dir = TestDir::new();
+    let long = "the red fox sleeps ".repeat(150);
+    let page = format!(
+        "<p>the red\n<b>fox</b></p>\n<p>{long}<b>the owl</b> {{x}} <a href='#'>the <i>old</i> owl</a><img src='1'></p>\n\
+         <p>the owl</p>\n<p>日本 語 日本 語</p>\n<p><b></b>{long} <!-- c --></p>\n"
+    );
+    dir.write("page.html", page);
+    let translated =
+        dir.run(&["translate", "--model", model_path(), "--markup", "html", "--input", "page.html", "--require", "ku"]);
+    let text = translated.worked();
+    assert!(translated.stderr.contains("lines 3 and 6: longer than 500 units"), "{}", translated.stderr);
+    assert!(translated.stderr.contains("line 5: mostly unknown"), "{}", translated.stderr);
+    assert_eq!(text.matches("<b>").count(), 2, "{text}");
+    assert_eq!(text.matches("<b></b>").count(), 1, "that of the source: {text}");
+    assert!(!text.contains("<a ") && !text.contains("<i>"), "{text}");
+    for part in ["{x}", "<img src='1'>", "<!-- c -->"] {
+        assert_eq!(text.matches(part).count(), 1, "{text}");
+    }
+    // A copy has all of it.
+    let copied = format!("<p>{}<b>日本</b> 語 <a href='#'>日本</a></p>", "日本 語 ".repeat(300));
+    let copy = dir.run(&["translate", "--model", model_path(), "--markup", "html", "--unknown", "copy", &copied]);
+    assert_eq!(copy.worked().trim_end(), copied);
+}

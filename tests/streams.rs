@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use common::{PAIRS, TestDir, model_path};
+use common::{Outcome, PAIRS, TestDir, model_path, outcome};
 
 /// Limit of any wait.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -126,4 +126,76 @@ fn streamed_files_of_different_lengths_are_reported_with_both_counts() {
         dir.run(&["align", "--source", "a", "--target", "b", "--model", model_path(), "--output", "links", "--quiet"]);
     outcome.refused_with(1, &["a has 5000 lines and b has 4990"]);
     assert!(!dir.path("links").exists());
+}
+
+/// Runs a command with redirections of a shell, such as `>&-`.
+#[cfg(unix)]
+fn redirected(dir: &TestDir, arguments: &[&str], redirections: &str) -> Outcome {
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &format!("\"$@\" {redirections}"), "sh", env!("CARGO_BIN_EXE_softalign")]);
+    shell.args(arguments).current_dir(dir.path("")).stdin(Stdio::null());
+    outcome(shell)
+}
+
+#[cfg(unix)]
+#[test]
+fn closed_standard_output_is_an_error() {
+    let dir = TestDir::with_pairs();
+    dir.write("links", "0-0\n");
+    dir.write("backward", "0-0\n");
+    dir.write("list", "0 ||| mi\n");
+    let model = model_path();
+    for arguments in [
+        &["translate", "--model", model, "the fox"][..],
+        &["align", "--model", model, "pairs.tsv"],
+        &["score", "--model", model, "pairs.tsv"],
+        &["score", "--model", model, "--input", "pairs.tsv", "--rerank", "list"],
+        &["evaluate", "--model", model, "pairs.tsv"],
+        &["clean", "pairs.tsv"],
+        &["symmetrize", "links", "backward"],
+        &["inspect", model],
+        &["train", "pairs.tsv", "--out", "out"],
+        &["train", "pairs.tsv", "--show-config"],
+        &["completions", "bash"],
+        &["man"],
+        &["--help"],
+        &["--version"],
+        &["translate", "--help"],
+    ] {
+        for redirection in [">&-", "1</dev/null", ">&- <&-"] {
+            let refused = redirected(&dir, arguments, redirection);
+            refused.refused_with(1, &["standard output: cannot write", "closed, or not open for writing"]);
+        }
+        // Nothing can be told, but the exit code.
+        assert_eq!(redirected(&dir, arguments, ">&- 2>&-").code, Some(1), "{arguments:?}");
+    }
+    assert!(!dir.path("out").exists());
+    let quiet = ["translate", "--model", model, "--output", "out.txt", "the fox"];
+    redirected(&dir, &quiet, ">&- 2>&- <&-").worked();
+    assert_eq!(dir.text("out.txt").lines().count(), 1);
+    let open = redirected(&dir, &["translate", "--model", model, "the fox"], "2>&- <&-");
+    assert_eq!(open.worked(), dir.text("out.txt"));
+    assert_eq!(redirected(&dir, &["translate", "--beam", "0", "--model", model, "the fox"], "2>&-").code, Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn closed_standard_input_is_an_error_where_it_is_read() {
+    let dir = TestDir::with_pairs();
+    let model = model_path();
+    for arguments in [
+        &["translate", "--model", model][..],
+        &["translate", "--model", model, "--input", "-"],
+        &["align", "--model", model],
+        &["score", "--model", model],
+        &["clean", "-"],
+        &["train", "-", "--out", "out"],
+    ] {
+        for redirection in ["<&-", "0>/dev/null"] {
+            let refused = redirected(&dir, arguments, redirection);
+            assert_eq!(refused.code, Some(1), "{arguments:?} {redirection} {refused:?}");
+            assert!(refused.stderr.contains("closed, or not open for reading"), "{arguments:?} {refused:?}");
+        }
+    }
+    assert_eq!(redirected(&dir, &["translate", "--model", model], "</dev/null").worked(), "");
 }

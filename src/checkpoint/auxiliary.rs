@@ -25,6 +25,18 @@ impl ModelDir {
         parent.is_some_and(|parent| parent.has(PLAN) && parent.auxiliary_path() == self.path())
     }
 
+    /// Returns the advice to train another model, after `joint`; nothing for an auxiliary model, which is trained again once
+    /// its directory is removed.
+    pub fn other_model_advice(&self, joint: &str) -> String {
+        let is_auxiliary = self.path().parent().is_some_and(|parent| Self::new(parent).is_auxiliary());
+        if is_auxiliary { String::new() } else { format!("{joint}train another model with --out") }
+    }
+
+    /// Describes the state of an auxiliary model that cannot be used, with the remedy.
+    pub fn retraining_advice(&self) -> String {
+        format!("{}: damaged; remove this directory and --resume trains it again", self.path().display())
+    }
+
     /// Directory of the auxiliary model of this name.
     pub fn auxiliary_model(&self, name: &str) -> Self {
         Self::new(&self.auxiliary_path().join(name))
@@ -57,7 +69,13 @@ impl ModelDir {
     pub fn load_plan<P: DeserializeOwned>(&self, check: impl FnOnce(&P) -> Result<(), String>) -> Result<P> {
         let path = self.path().join(PLAN);
         let parsed = serde_json::from_str(&self.read_text(PLAN)?);
-        let plan = parsed.with_context(|| format!("{}: damaged, or written by a newer softalign", path.display()))?;
+        let plan = parsed.with_context(|| {
+            format!(
+                "{}: damaged, or written by a newer softalign; remove this file and train without --resume, which keeps the \
+                 auxiliary models",
+                path.display()
+            )
+        })?;
         check(&plan).map_err(|reason| anyhow!("{}: {reason}", path.display()))?;
         Ok(plan)
     }

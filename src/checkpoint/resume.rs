@@ -84,9 +84,10 @@ impl ModelDir {
             .collect();
         ensure!(
             edited.is_empty(),
-            "{}: edited since training began: {}; undo that to resume, or train another model with --out",
+            "{}: edited since training began: {}; undo that to resume{}",
             self.path().join(CONFIG).display(),
-            edited.join(", ")
+            edited.join(", "),
+            self.other_model_advice(", or ")
         );
         Ok(())
     }

@@ -18,7 +18,7 @@ pub struct CleanArgs {
     #[command(flatten)]
     pub(crate) pairs: PairArgs,
 
-    /// Output file of the clean pairs; - is standard output. Without it, pairs are only counted.
+    /// Output file of the clean pairs, CSV if its name ends in .csv; - is standard output. Without it, pairs are only counted.
     #[arg(long, short = 'o', alias = "out", value_name = "FILE.tsv")]
     pub output: Option<PathBuf>,
 
@@ -26,8 +26,8 @@ pub struct CleanArgs {
     #[arg(long, value_name = "FILE", requires = "output")]
     pub output_target: Option<PathBuf>,
 
-    /// Output file of the rejected pairs: line number, reason, source and target, separated by tabs. A line that cannot be
-    /// read has the error in place of the pair.
+    /// Output file of the rejected pairs: line number, reason, source and target, separated by tabs or in CSV by its name. A
+    /// line that cannot be read has the error in place of the pair.
     #[arg(long, value_name = "FILE.tsv")]
     pub rejected: Option<PathBuf>,
 

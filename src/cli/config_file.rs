@@ -7,20 +7,19 @@ use std::path::{Path, PathBuf};
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command, Error, ValueHint};
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, Error, ValueHint};
 use serde_json::{Map, Value};
 
 use crate::checkpoint::Config;
 use crate::metrics::edit_distance;
 use crate::render::escape_controls;
 use crate::trainer::InitVocabulary;
+use crate::training::TrainConfig;
 
 /// Options that a config file cannot contain.
 const NOT_IN_CONFIG: [&str; 3] = ["help", "version", "config"];
 /// Options of one training run, which a config.json of its model does not pass on.
 const RUN_OPTIONS: [&str; 3] = ["out", "quiet", "color"];
-/// Options that a preset sets.
-const PRESET_OPTIONS: [&str; 5] = ["embedding-size", "hidden-size", "attention-size", "learning-rate", "max-epochs"];
 /// Key that identifies a model's config.json.
 const MODEL_CONFIG_KEY: &str = "format_version";
 
@@ -41,8 +40,8 @@ pub(super) struct OptionValue {
 }
 
 impl OptionValue {
-    fn new(long: &str, value: Option<&OsStr>) -> Self {
-        Self { long: long.to_owned(), value: value.map(OsStr::to_owned) }
+    fn new(long: &str, value: Option<OsString>) -> Self {
+        Self { long: long.to_owned(), value }
     }
 
     /// Returns the argument for the command line.
@@ -155,7 +154,7 @@ pub(super) fn typed_options(command: &Command, matches: &ArgMatches) -> Vec<Opti
         if !option.get_action().takes_values() {
             return vec![OptionValue::new(long, None)];
         }
-        raw_values(option, matches).map(|value| OptionValue::new(long, Some(value))).collect()
+        raw_values(option, matches).map(|value| OptionValue::new(long, Some(value.to_owned()))).collect()
     };
     options(command).filter(|(option, _)| is_typed(option, matches)).flat_map(arguments).collect()
 }
@@ -166,12 +165,17 @@ fn is_overridden(command: &Command, long: &str, matches: &ArgMatches) -> bool {
     let typed = |name: &str| options(command).any(|(typed, long)| long == name && is_typed(typed, matches));
     let vocabulary = || matches.get_one::<InitVocabulary>("init_vocabulary").copied().unwrap_or_default();
     let by_model = typed("init-from") && vocabulary().decides(long);
-    let by_preset = typed("preset") && PRESET_OPTIONS.contains(&long);
+    let by_preset = typed("preset") && in_group(command, TrainConfig::BY_PRESET, option);
     let conflicts = |one: &Arg, other: &Arg| {
         command.get_arg_conflicts_with(one).iter().any(|conflicting| conflicting.get_id() == other.get_id())
     };
     let wins = |typed: &Arg| typed.get_id() == option.get_id() || conflicts(typed, option) || conflicts(option, typed);
     by_model || by_preset || command.get_arguments().filter(|argument| is_typed(argument, matches)).any(wins)
+}
+
+fn in_group(command: &Command, group: &str, option: &Arg) -> bool {
+    let mut members = command.get_groups().filter(|one| one.get_id() == group).flat_map(ArgGroup::get_args);
+    members.any(|member| member == option.get_id())
 }
 
 /// Reads the options of a command from a file.
@@ -196,7 +200,7 @@ fn options_of_object(command: &Command, object: &Map<String, Value>) -> Result<V
         }
         let known = options(command).find(|(_, long)| *long == wanted);
         let (option, long) = known.ok_or_else(|| unknown_option(command, key, &wanted))?;
-        found.extend(option_values(option, long, value).map_err(|reason| format!("{key:?} {reason}"))?);
+        found.extend(option_values(command, option, long, value).map_err(|reason| format!("{key:?} {reason}"))?);
     }
     Ok(found)
 }
@@ -214,30 +218,69 @@ fn unknown_option(command: &Command, key: &str, wanted: &str) -> String {
     format!("{key:?} is not an option of softalign {}{nearest}", command.get_name())
 }
 
-/// Converts an option's JSON value: `true` sets a flag; `false` and `null` leave the option unset.
-fn option_values(option: &Arg, long: &str, value: &Value) -> Result<Vec<OptionValue>, String> {
-    let with =
-        |values: Vec<String>| values.iter().map(|value| OptionValue::new(long, Some(OsStr::new(value)))).collect();
-    match value {
-        Value::Null | Value::Bool(false) => Ok(Vec::new()),
-        Value::Bool(true) => Ok(vec![OptionValue::new(long, None)]),
-        Value::Array(values) => {
-            let values: Vec<String> = values.iter().map(scalar).collect::<Result<_, _>>()?;
-            let several = matches!(option.get_action(), ArgAction::Append) || values.is_empty();
-            Ok(with(if several { values } else { vec![values.join(",")] }))
+/// Converts an option's JSON value. `null` leaves the option unset, and so does `false` where `true` sets it without a value.
+fn option_values(command: &Command, option: &Arg, long: &str, value: &Value) -> Result<Vec<OptionValue>, String> {
+    let takes_values = option.get_action().takes_values();
+    let needs_value = option.get_num_args().is_some_and(|count| count.min_values() > 0);
+    let texts = match value {
+        Value::Null | Value::Bool(false) if value.is_null() || !needs_value => return Ok(Vec::new()),
+        Value::Bool(true) if !needs_value => {
+            return Ok(vec![OptionValue::new(long, value_when_missing(command, option, long))]);
         }
-        value => Ok(with(vec![scalar(value)?])),
-    }
+        Value::Array(values) if takes_values && takes_list(option) => {
+            let texts: Vec<String> = values.iter().map(|value| scalar(option, value)).collect::<Result<_, _>>()?;
+            let is_repeated = matches!(option.get_action(), ArgAction::Append) || texts.is_empty();
+            if is_repeated { texts } else { vec![texts.join(",")] }
+        }
+        value => vec![scalar(option, value)?],
+    };
+    Ok(texts.into_iter().map(|text| OptionValue::new(long, Some(text.into()))).collect())
+}
+
+/// Returns the value of an option that is given without one; none for a flag. Without it, the option would take the next argument
+/// as its value.
+fn value_when_missing(command: &Command, option: &Arg, long: &str) -> Option<OsString> {
+    let alone = [command.get_name().to_owned(), format!("--{long}")];
+    let matches = command.clone().ignore_errors(true).try_get_matches_from(alone).ok()?;
+    raw_values(option, &matches).next().filter(|_| option.get_action().takes_values()).map(OsStr::to_owned)
 }
 
 /// Converts a scalar to the text of an argument.
-fn scalar(value: &Value) -> Result<String, String> {
+fn scalar(option: &Arg, value: &Value) -> Result<String, String> {
     match value {
         // Error messages repeat the value, and a terminal would interpret it.
         Value::String(text) if text.contains(char::is_control) => Err("contains a control character".to_owned()),
-        Value::String(text) => Ok(text.clone()),
-        Value::Number(number) => Ok(number.to_string()),
-        _ => Err("must be a string, a number, true, false, or an array of strings and numbers".to_owned()),
+        Value::String(text) if option.get_action().takes_values() => Ok(text.clone()),
+        Value::Number(number) if option.get_action().takes_values() => Ok(number.to_string()),
+        _ => Err(format!("needs {}, not {}", wanted(option), kind(value))),
+    }
+}
+
+/// True if an array can hold the values of an option: it can be repeated, or its value has parts between commas.
+fn takes_list(option: &Arg) -> bool {
+    let has_parts = || option.get_value_names().into_iter().flatten().any(|name| name.contains(','));
+    matches!(option.get_action(), ArgAction::Append) || has_parts()
+}
+
+/// Describes the values of an option.
+fn wanted(option: &Arg) -> String {
+    if !option.get_action().takes_values() {
+        return "true or false".to_owned();
+    }
+    let name = option.get_value_names().and_then(|names| names.first()).map_or("VALUE", |name| name.as_str());
+    if takes_list(option) { format!("{name} or an array of such values") } else { format!("a value, {name}") }
+}
+
+/// Names the kind of a JSON value.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(true) => "true",
+        Value::Bool(false) => "false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
     }
 }
 
@@ -256,4 +299,83 @@ fn options_of_model(command: &Command, json: &str) -> Result<Vec<OptionValue>, S
     }
     options.retain(|name, _| !RUN_OPTIONS.contains(&name.as_str()));
     options_of_object(command, &options)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use serde_json::json;
+
+    use super::super::Cli;
+    use super::*;
+
+    /// Values of all types.
+    fn values() -> [Value; 10] {
+        let array = json!(["x", 7]);
+        [
+            json!(null),
+            json!(true),
+            json!(false),
+            json!(7),
+            json!(0.5),
+            json!("x"),
+            json!({}),
+            array,
+            json!([]),
+            json!([[1]]),
+        ]
+    }
+
+    /// True if clap accepts the option without a value, alone before another argument.
+    fn is_complete_alone(option: &Arg) -> bool {
+        option.get_num_args().is_none_or(|count| count.min_values() == 0)
+    }
+
+    #[test]
+    fn every_type_of_value_sets_its_option_alone_or_is_refused_by_name() {
+        let cli = Cli::command();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("config.json");
+        let (mut set, mut refused) = (0, 0);
+        for command in cli.get_subcommands().map(Command::get_name) {
+            let command = built_subcommand(&cli, command);
+            for (option, long) in options(&command) {
+                for value in values() {
+                    std::fs::write(&path, json!({ long: value }).to_string()).unwrap();
+                    let typed = [command.get_name(), "--config", path.to_str().unwrap(), "a b"].map(OsString::from);
+                    let arguments: Vec<OsString> = [OsString::from("softalign")].into_iter().chain(typed).collect();
+                    let expanded = ExpandedArgs::new(&cli, arguments.clone());
+                    let place = format!("{} --{long}: {value}", command.get_name());
+                    match expanded {
+                        Err(error) => {
+                            let message = error.to_string();
+                            assert!(message.contains(&format!("{long:?}")), "{place}: {message}");
+                            assert_eq!(message.trim_end().lines().count(), 1, "{place}: {message}");
+                            let takes_values = option.get_action().takes_values();
+                            let is_scalar = value.is_string() || value.is_number();
+                            assert!(!(value.is_null() || takes_values && is_scalar), "{place}: {message}");
+                            refused += 1;
+                        }
+                        Ok(expanded) => {
+                            let inserted = expanded.arguments.len() - arguments.len();
+                            assert_eq!(expanded.arguments[..2], arguments[..2], "{place}");
+                            assert_eq!(expanded.arguments[2 + inserted..], arguments[2..], "{place}");
+                            for argument in &expanded.arguments[2..2 + inserted] {
+                                let argument = argument.to_str().unwrap();
+                                let is_flag = !option.get_action().takes_values();
+                                assert!(
+                                    argument.contains('=') || is_flag && is_complete_alone(option),
+                                    "{place}: {argument}"
+                                );
+                            }
+                            let is_unset = value.is_null() || value == json!(false) || value == json!([]);
+                            assert_eq!(inserted == 0, is_unset, "{place}");
+                            set += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(set > 500 && refused > 500, "{set} {refused}");
+    }
 }

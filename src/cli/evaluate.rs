@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::names::MODEL_VARIABLE;
 use super::pairs::{PairArgs, fail_or_skip};
@@ -10,8 +10,16 @@ use crate::attention::InferenceOverrides;
 use crate::text::OnError;
 use crate::translator::{DecodeOptions, LinkOptions, PrecisionOption};
 
+/// Group of options that apply only to models.
+pub const OF_MODELS: &str = "of_models";
+/// Group of options that apply only to links made by this program.
+pub const OF_LINKS: &str = "of_links";
+/// Group of options that apply only to translations.
+pub const OF_TRANSLATIONS: &str = "of_translations";
+
 /// Arguments of `softalign evaluate`.
 #[derive(Debug, Args)]
+#[command(groups = [OF_MODELS, OF_LINKS, OF_TRANSLATIONS].map(|group| ArgGroup::new(group).multiple(true)))]
 #[command(after_help = "Examples:
   softalign evaluate
   softalign evaluate --model my-model --pairs test.tsv --json
@@ -41,7 +49,7 @@ pub struct EvaluateArgs {
 
     /// Evaluate all models as one ensemble: at each step, their probabilities are averaged. Their vocabularies must be the
     /// same.
-    #[arg(long)]
+    #[arg(long, group = OF_MODELS)]
     pub ensemble: bool,
 
     /// File of translations to evaluate instead of a model's, one per line, or NAME=FILE to name them in the results. Can be
@@ -56,16 +64,16 @@ pub struct EvaluateArgs {
 
     /// Write the model's translations to this file, one per line. If the sources are single words or have features, the lines
     /// have the columns of --pairs with the translation as the target, as shared tasks request.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = OF_MODELS)]
     pub save: Option<PathBuf>,
 
     /// Print 95 % confidence intervals, by bootstrap resampling with 1,000 samples.
-    #[arg(long)]
+    #[arg(long, group = OF_TRANSLATIONS)]
     pub confidence: bool,
 
     /// Test the significance of differences from the first system by approximate randomization; --json adds paired bootstrap
     /// resampling.
-    #[arg(long)]
+    #[arg(long, group = OF_TRANSLATIONS)]
     pub compare: bool,
 
     /// Gold alignments of the pairs: one line per pair with s-t (sure) and s?t or spt (possible), or one line per link with
@@ -88,7 +96,7 @@ pub struct EvaluateArgs {
     pub(crate) search: DecodeOptions,
 
     /// Precision of matrix products in search on the CPU.
-    #[arg(long, value_enum, default_value_t = PrecisionOption::F32, help_heading = "Search")]
+    #[arg(long, value_enum, default_value_t = PrecisionOption::F32, group = OF_MODELS, help_heading = "Search")]
     pub precision: PrecisionOption,
 
     #[command(flatten)]
@@ -98,15 +106,15 @@ pub struct EvaluateArgs {
     pub(crate) attention: InferenceOverrides,
 
     /// Search the link threshold with the lowest alignment error rate (AER). Use it on validation data, not on test data.
-    #[arg(long, conflicts_with = "symmetrize")]
+    #[arg(long, conflicts_with = "symmetrize", group = OF_LINKS)]
     pub search_threshold: bool,
 
     /// Print the main scores by source length, in bins of words chosen from the data.
-    #[arg(long)]
+    #[arg(long, group = OF_TRANSLATIONS)]
     pub by_length: bool,
 
     /// Draw BLEU by source length, one line per system; implies --by-length.
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", group = OF_TRANSLATIONS)]
     pub figure: Option<PathBuf>,
 
     /// Print one JSON object instead of text.

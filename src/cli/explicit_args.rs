@@ -1,39 +1,105 @@
 //! Arguments of a command, with the names of the options that the command line contains.
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
+use clap::{ArgGroup, ArgMatches, Args, Command, Error, FromArgMatches, Id};
+
+use super::Cli;
+use super::config_file::built_subcommand;
 
 /// Arguments of a command, with the names of the options that the command line contains, according to clap.
 #[derive(Debug)]
 pub struct ExplicitArgs<T> {
     /// Parsed arguments.
     pub args: T,
-    /// Long names of the explicit options, without dashes, in the order of `--help`.
-    pub names: Vec<String>,
+    /// Explicit options in the order of `--help`.
+    options: Vec<ExplicitOption>,
+}
+
+/// Option that the command line contains.
+#[derive(Debug)]
+struct ExplicitOption {
+    /// Long name, without dashes.
+    long: String,
+    groups: Vec<Id>,
+}
+
+impl<T> ExplicitArgs<T> {
+    /// Returns the long names of the explicit options, without dashes, in the order of `--help`.
+    pub fn names(&self) -> Vec<&str> {
+        self.options.iter().map(|option| option.long.as_str()).collect()
+    }
+
+    /// Returns the explicit options in a group.
+    pub fn names_in(&self, group: &str) -> Vec<&str> {
+        let members = self.options.iter().filter(|option| option.groups.iter().any(|one| one == group));
+        members.map(|option| option.long.as_str()).collect()
+    }
+
+    /// Returns the explicit options of a structure of arguments, which is a group for clap.
+    pub fn names_of<S: Args>(&self) -> Vec<&str> {
+        S::group_id().map(|group| self.names_in(group.as_str())).unwrap_or_default()
+    }
 }
 
 impl<T: Args> ExplicitArgs<T> {
-    fn names(matches: &ArgMatches) -> Vec<String> {
+    fn options(matches: &ArgMatches) -> Vec<ExplicitOption> {
         let command = T::augment_args(Command::new(""));
-        let is_explicit = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
-        let names = command.get_arguments().filter(|argument| is_explicit(argument.get_id().as_str()));
-        names.filter_map(|argument| argument.get_long().map(str::to_owned)).collect()
+        let mut options = Vec::new();
+        for argument in command.get_arguments() {
+            let id = argument.get_id();
+            let is_explicit = matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+            if let Some(long) = argument.get_long().filter(|_| is_explicit) {
+                let groups = command.get_groups().map(ArgGroup::get_id).filter(|group| is_given_in(matches, group, id));
+                options.push(ExplicitOption { long: long.to_owned(), groups: groups.cloned().collect() });
+            }
+        }
+        options
     }
+}
+
+/// True if an explicit argument belongs to a group.
+fn is_given_in(matches: &ArgMatches, group: &Id, argument: &Id) -> bool {
+    let mut given = matches.try_get_many::<Id>(group.as_str()).ok().flatten().into_iter().flatten();
+    given.any(|one| one == argument)
+}
+
+/// Returns the long names of the options of a command in a group.
+pub fn options_in_group(command: &str, group: &str) -> Vec<String> {
+    let command = built_subcommand(&Cli::definition(), command);
+    let members: Vec<&Id> =
+        command.get_groups().filter(|one| one.get_id() == group).flat_map(ArgGroup::get_args).collect();
+    let options = command.get_arguments().filter(|option| members.contains(&option.get_id()));
+    options.filter_map(|option| option.get_long().map(str::to_owned)).collect()
+}
+
+/// Returns option names as in `--one, --two and --three`.
+pub fn joined_options<S: AsRef<str>>(names: &[S]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("--{}", name.as_ref())).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// Returns the names of all options of a structure of arguments, joined for a message.
+pub fn joined_options_of<T: Args>() -> String {
+    let command = T::augment_args(Command::new(""));
+    joined_options(&command.get_arguments().filter_map(|option| option.get_long()).collect::<Vec<_>>())
 }
 
 impl<T: Args> FromArgMatches for ExplicitArgs<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        Ok(Self { names: Self::names(matches), args: T::from_arg_matches(matches)? })
+        Ok(Self { options: Self::options(matches), args: T::from_arg_matches(matches)? })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        self.names = Self::names(matches);
+        self.options = Self::options(matches);
         self.args.update_from_arg_matches(matches)
     }
 }
 
 impl<T: Args> Args for ExplicitArgs<T> {
-    fn group_id() -> Option<clap::Id> {
+    fn group_id() -> Option<Id> {
         T::group_id()
     }
 

@@ -31,15 +31,15 @@ pub use align::AlignArgs;
 pub use clean::CleanArgs;
 pub use completions::{CompletionsArgs, ManArgs};
 pub use constraints::ConstraintArgs;
-pub use evaluate::EvaluateArgs;
-pub use explicit_args::ExplicitArgs;
+pub use evaluate::{EvaluateArgs, OF_LINKS, OF_MODELS, OF_TRANSLATIONS};
+pub use explicit_args::{ExplicitArgs, joined_options, joined_options_of, options_in_group};
 pub use links::{FigureArgs, TranslationFormat};
 pub use pairs::{LayoutArgs, PairArgs};
 pub use score::ScoreArgs;
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
 pub use symmetrize::SymmetrizeArgs;
-pub use train::TrainArgs;
+pub use train::{CHANGEABLE, TrainArgs};
 pub use translate::{TranslateArgs, UnknownLines};
 
 /// Train a small translation model with attention on your own sentence pairs, translate with it, and align words.
@@ -129,9 +129,9 @@ pub enum Command {
     /// Train a model on sentence pairs.
     Train(Box<ExplicitArgs<TrainArgs>>),
     /// Translate sentences; interactive in a terminal if no input is given.
-    Translate(TranslateArgs),
+    Translate(Box<ExplicitArgs<TranslateArgs>>),
     /// Align the words of sentence pairs.
-    Align(AlignArgs),
+    Align(Box<AlignArgs>),
     /// Evaluate models or translations against references.
     Evaluate(Box<ExplicitArgs<EvaluateArgs>>),
     /// Score given translations, or rerank n-best lists.

@@ -11,6 +11,7 @@ use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 use super::Cli;
 use super::config_file::ExpandedArgs;
 use super::error_line::in_one_line;
+use crate::text::check_standard_output;
 
 /// Options of other programs that are called otherwise here, where a similar name would mislead.
 const OTHER_OPTIONS: [(&str, &str); 14] = [
@@ -65,7 +66,8 @@ impl Cli {
 
 /// Prints clap's message and exits. Help that cannot be written is an error, like any other result.
 fn exit(error: &Error) -> ! {
-    let code = match error.print().and_then(|()| std::io::stdout().flush()) {
+    let writable = if error.use_stderr() { Ok(()) } else { check_standard_output() };
+    let code = match writable.and_then(|()| error.print()).and_then(|()| std::io::stdout().flush()) {
         Err(failure) if failure.kind() != std::io::ErrorKind::BrokenPipe => {
             let _ = writeln!(std::io::stderr(), "error: standard output: cannot write: {failure}");
             1

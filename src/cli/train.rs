@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{ArgGroup, Args};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -12,9 +12,13 @@ use crate::text::{Languages, OnError, SHIPPED_TRAINING, SHIPPED_VALIDATION};
 use crate::trainer::{InitVocabulary, SourceOptions, WeightedFile};
 use crate::training::TrainConfig;
 
+/// Group of options that --resume accepts with other values than before, beside the limits of training.
+pub const CHANGEABLE: &str = "changeable";
+
 /// Arguments of `softalign train`.
 #[derive(Clone, Debug, Args, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[command(group = ArgGroup::new(CHANGEABLE).multiple(true))]
 #[command(after_help = "Examples:
   printf 'one cat\\tun chat\\ntwo cats\\tdeux chats\\n' > pairs.tsv
   softalign train pairs.tsv --out my-model
@@ -39,6 +43,7 @@ pub struct TrainArgs {
     /// or a file, else data/train.tsv]. WEIGHT is the mean number of times that each pair occurs per epoch [default: 1].
     #[arg(
         long,
+        group = CHANGEABLE,
         value_name = "FILE.tsv[:WEIGHT]",
         value_parser = OsStringValueParser::new().try_map(WeightedFile::parse),
         num_args = 1..,
@@ -53,17 +58,18 @@ pub struct TrainArgs {
     pub tag_source: Vec<String>,
 
     /// File of source sentences for training, one per line, with their translations in --target.
-    #[arg(long, value_name = "FILE", requires = "target", help_heading = "Data")]
+    #[arg(long, group = CHANGEABLE, value_name = "FILE", requires = "target", help_heading = "Data")]
     pub source: Option<PathBuf>,
 
     /// File of target sentences for training, one per line.
-    #[arg(long, value_name = "FILE", requires = "source", help_heading = "Data")]
+    #[arg(long, group = CHANGEABLE, value_name = "FILE", requires = "source", help_heading = "Data")]
     pub target: Option<PathBuf>,
 
     /// Files of validation pairs [default: data/validation.tsv for the shipped corpus, else a twentieth of the training
     /// sources, at most 1,000].
     #[arg(
         long,
+        group = CHANGEABLE,
         value_name = "FILE.tsv",
         num_args = 1..,
         conflicts_with_all = ["valid_source", "valid_target"],
@@ -72,16 +78,16 @@ pub struct TrainArgs {
     pub valid: Vec<PathBuf>,
 
     /// File of source sentences for validation, one per line.
-    #[arg(long, value_name = "FILE", requires = "valid_target", help_heading = "Data")]
+    #[arg(long, group = CHANGEABLE, value_name = "FILE", requires = "valid_target", help_heading = "Data")]
     pub valid_source: Option<PathBuf>,
 
     /// File of target sentences for validation, one per line.
-    #[arg(long, value_name = "FILE", requires = "valid_source", help_heading = "Data")]
+    #[arg(long, group = CHANGEABLE, value_name = "FILE", requires = "valid_source", help_heading = "Data")]
     pub valid_target: Option<PathBuf>,
 
     /// Files of target sentences without sources, one per line. A reverse model, trained first, translates them, and the model
     /// learns the pairs that result too (back-translation).
-    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Data")]
+    #[arg(long, group = CHANGEABLE, value_name = "FILE", num_args = 1.., help_heading = "Data")]
     pub monolingual_target: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -99,11 +105,11 @@ pub struct TrainArgs {
 
     /// Directory of the new model; it must not hold one, except with --resume [default: checkpoints, whose model is moved to
     /// checkpoints/previous, or to previous-2 and so on].
-    #[arg(long, short = 'o', alias = "output", value_name = "DIR", help_heading = "Data")]
+    #[arg(long, short = 'o', group = CHANGEABLE, alias = "output", value_name = "DIR", help_heading = "Data")]
     pub out: Option<PathBuf>,
 
     /// Resume the interrupted training in the --out directory, with its settings.
-    #[arg(long, help_heading = "Data")]
+    #[arg(long, group = CHANGEABLE, help_heading = "Data")]
     #[serde(skip)]
     pub resume: bool,
 
@@ -123,7 +129,7 @@ pub struct TrainArgs {
 
     /// File of word links for guided alignment, instead of the statistical aligner's: one line of s-t links per training pair,
     /// as fast_align writes them. Words are separated by whitespace.
-    #[arg(long, value_name = "FILE", conflicts_with = "tag_source", help_heading = "Training")]
+    #[arg(long, group = CHANGEABLE, value_name = "FILE", conflicts_with = "tag_source", help_heading = "Training")]
     pub guide: Option<PathBuf>,
 
     /// Record attention on the pairs of this file, at most 20, instead of five validation pairs; implies --keep-attention.
@@ -131,7 +137,7 @@ pub struct TrainArgs {
     pub attention_pairs: Option<PathBuf>,
 
     /// Also print attention statistics and sample translations at each validation.
-    #[arg(long, conflicts_with = "quiet", help_heading = "Training")]
+    #[arg(long, group = CHANGEABLE, conflicts_with = "quiet", help_heading = "Training")]
     #[serde(skip)]
     pub verbose: bool,
 

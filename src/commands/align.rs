@@ -332,7 +332,8 @@ impl AlignmentWriter<'_> {
             let (ids, noise): (Vec<usize>, Vec<NoiseFeatures>) = self.noise.into_iter().unzip();
             let given: Vec<Pair> = ids.iter().map(|&id| given(&pairs[id])).collect();
             let numbers = LineNumbers::new(ids.into_iter().map(|id| numbers.of(id)).collect());
-            self.output.with(|out| write_noisy_pairs(out, format, &given, &noise, &numbers))?;
+            let file = self.output.path().to_owned();
+            self.output.with(|out| write_noisy_pairs(out, &file, format, &given, &noise, &numbers))?;
         } else {
             self.output.with(|out| self.renderer.finish(out))?;
         }
@@ -340,7 +341,8 @@ impl AlignmentWriter<'_> {
         if let Some((mut output, lexicon)) = self.lexicon {
             let entries = lexicon.entries(self.args.min_count, self.args.sort);
             let given: Vec<Pair> = pairs.iter().map(given).collect();
-            output.with(|out| write_lexicon(out, &given, &entries))?;
+            let file = output.path().to_owned();
+            output.with(|out| write_lexicon(out, &file, &given, &entries))?;
             output.finish()?;
         }
         Ok(())

@@ -11,7 +11,7 @@ use super::output_file::{Output, ensure_distinct_paths, is_standard_output};
 use super::pair_files::pairs_or_standard_input;
 use crate::cli::CleanArgs;
 use crate::error::UsageError;
-use crate::text::{LineError, LineNumbers, NoiseKind, Pair, PairFiles, ReadablePairs};
+use crate::text::{LineError, LineNumbers, NoiseKind, Pair, PairFiles, ReadablePairs, TableWriter};
 use crate::translator::{NoiseFilter, Translator};
 
 /// Number of line numbers per reason in the report.
@@ -39,6 +39,9 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     filter.check()?;
     let files = pairs_or_standard_input(&args.pairs, args.model.as_deref())?;
     let outputs = CleanOutputs::open(args, &files)?;
+    let written = [&args.output, &args.output_target, &args.rejected];
+    let is_taken = written.into_iter().flatten().any(|path| is_standard_output(path));
+    let report = (!is_taken).then(|| Output::open(Path::new("-"))).transpose()?;
     let ReadablePairs { pairs, numbers, errors, .. } = files.read_readable("--pairs", args.on_error, console)?;
     files.report_format(&pairs, &numbers, console);
     ensure!(!pairs.is_empty(), "{files}: no sentence pairs");
@@ -50,12 +53,10 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     let table = table(&found, &numbers, &errors);
     let given: Vec<GivenPair> = pairs.iter().map(|pair| files.as_given(pair)).collect();
     outputs.write(&given, &found, &numbers, &errors)?;
-    let written = [&args.output, &args.output_target, &args.rejected];
-    if written.into_iter().flatten().any(|path| is_standard_output(path)) {
+    let Some(mut report) = report else {
         table.lines().for_each(|line| console.note(line));
         return Ok(());
-    }
-    let mut report = Output::open(Path::new("-"))?;
+    };
     report.with(|out| write!(out, "{table}"))?;
     report.finish()
 }
@@ -95,19 +96,26 @@ impl CleanOutputs {
                     targets.with(|out| good().try_for_each(|(pair, _)| writeln!(out, "{}", pair.target)))?;
                     targets.finish()?;
                 }
-                None => output.with(|out| good().try_for_each(|pair| writeln!(out, "{}", as_line(pair))))?,
+                None => {
+                    let mut table = TableWriter::new(output.path(), columns(pairs));
+                    output.with(|out| good().try_for_each(|pair| table.row(out, &cells(pair))))?;
+                }
             }
             output.finish()?;
         }
         if let Some(mut output) = self.rejected {
-            let unreadable = unreadable.iter().map(|error| (error.line, UNREADABLE, error.to_string()));
+            let unreadable = unreadable.iter().map(|error| (error.line, UNREADABLE, vec![error.to_string()]));
             let noisy = (0..).zip(pairs.iter().zip(found)).filter_map(|(place, (pair, defect))| {
-                Some((numbers.of(place), defect.as_ref()?.name(), as_line(pair)))
+                Some((numbers.of(place), defect.as_ref()?.name(), cells(pair).into_iter().map(str::to_owned).collect()))
             });
-            let mut rejected: Vec<(usize, &str, String)> = noisy.chain(unreadable).collect();
+            let mut rejected: Vec<(usize, &str, Vec<String>)> = noisy.chain(unreadable).collect();
             rejected.sort_by_key(|(line, ..)| *line);
+            let mut table = TableWriter::new(output.path(), &["line", "reason", "source", "target"]);
             output.with(|out| {
-                rejected.iter().try_for_each(|(line, reason, text)| writeln!(out, "{line}\t{reason}\t{text}"))
+                rejected.into_iter().try_for_each(|(line, reason, text)| {
+                    let row: Vec<String> = [line.to_string(), reason.to_owned()].into_iter().chain(text).collect();
+                    table.row(out, &row)
+                })
             })?;
             output.finish()?;
         }
@@ -115,10 +123,17 @@ impl CleanOutputs {
     }
 }
 
-/// Returns a pair as a line of a TSV file, with its features in the third column. Tabs within sentences become spaces.
-fn as_line((Pair { source, target }, features): &GivenPair) -> String {
-    let cells = [Some(source), Some(target), features.as_ref()].into_iter().flatten();
-    cells.map(|text| text.replace('\t', " ")).collect::<Vec<_>>().join("\t")
+/// Returns the cells of a pair, with its features in the third column.
+fn cells((Pair { source, target }, features): &GivenPair) -> Vec<&str> {
+    [Some(source), Some(target), features.as_ref()].into_iter().flatten().map(String::as_str).collect()
+}
+
+/// Returns the names of the columns of pairs.
+fn columns(pairs: &[GivenPair]) -> &'static [&'static str] {
+    match pairs.first() {
+        Some((_, Some(_))) => &["source", "target", "features"],
+        _ => &["source", "target"],
+    }
 }
 
 /// Returns the report: pairs per reason, with the first line numbers. Unreadable lines are not among the pairs.

@@ -11,7 +11,8 @@ use super::load_model::translator;
 use super::output_file::{Output, ensure_distinct_paths, is_standard_output};
 use super::pair_files::{given_pairs, standard_input};
 use crate::alignment::Link;
-use crate::cli::{EvaluateArgs, ExplicitArgs};
+use crate::attention::InferenceOverrides;
+use crate::cli::{EvaluateArgs, ExplicitArgs, OF_LINKS, OF_MODELS, OF_TRANSLATIONS};
 use crate::error::{UsageError, usage};
 use crate::evaluation::{
     Evaluation, Evaluator, GoldScores, LengthScores, System, SystemOrigin, SystemResult, SystemScores, UNKNOWN_SIZE,
@@ -19,35 +20,10 @@ use crate::evaluation::{
 };
 use crate::metrics::ErrorRates;
 use crate::text::{
-    Pair, PairFiles, ReadablePairs, SHIPPED_GOLD, SHIPPED_TEST, WordSplitting, file_name, is_standard,
-    read_line_for_each, standard_input_has_data,
+    Pair, PairFiles, ReadablePairs, RowSyntax, SHIPPED_GOLD, SHIPPED_TEST, TableWriter, WordSplitting, file_name,
+    is_standard, read_row_for_each, standard_input_has_data,
 };
-use crate::translator::{Linker, LinksFrom};
-
-/// Options that apply only to models.
-const MODEL_OPTIONS: [&str; 17] = [
-    "ensemble",
-    "save",
-    "beam",
-    "length-penalty",
-    "length-formula",
-    "length-factor",
-    "coverage-penalty",
-    "no-repeat",
-    "sample",
-    "mbr",
-    "temperature",
-    "top-k",
-    "top-p",
-    "reverse-model",
-    "hard-attention",
-    "attention-temperature",
-    "head",
-];
-/// Options that apply only to links made by this program.
-const LINK_OPTIONS: [&str; 4] = ["links-from", "symmetrize", "threshold", "search-threshold"];
-/// Options that apply only to translations.
-const TRANSLATION_OPTIONS: [&str; 4] = ["confidence", "compare", "by-length", "figure"];
+use crate::translator::{DecodeOptions, LinkOptions, Linker, LinksFrom};
 
 /// System with its name in the results: translations, links or both.
 struct SystemOptions {
@@ -72,8 +48,10 @@ struct ReportInputs {
     aligner_alone: bool,
 }
 
-/// Output files beside standard output.
+/// Destinations of the results.
 struct ReportOutputs {
+    /// Standard output.
+    report: Output,
     figure: Option<Output>,
     save: Option<Output>,
 }
@@ -84,7 +62,9 @@ pub fn run(given: &ExplicitArgs<EvaluateArgs>, device: &Device, console: &Consol
     args.links.check()?;
     let inputs = ReportInputs::new(given, console)?;
     let mut outputs = ReportOutputs::open(args, &inputs)?;
-    let Some(files) = &inputs.files else { return show(&inputs.evaluate_link_files(args, console)?, args.json) };
+    let Some(files) = &inputs.files else {
+        return outputs.finish(&inputs.evaluate_link_files(args, console)?, args.json);
+    };
     let readable = read_pairs(files, args, console)?;
     let pairs = &readable.pairs;
     if inputs.is_shipped {
@@ -122,13 +102,11 @@ pub fn run(given: &ExplicitArgs<EvaluateArgs>, device: &Device, console: &Consol
     {
         save_translations(save, files, pairs, evaluation, console)?;
     }
-    // A failure of one output does not suppress the others.
-    outputs.finish(&compared).and(show(&compared, args.json))
+    outputs.finish(&compared, args.json)
 }
 
-/// Writes the report to standard output.
-fn show(compared: &[SystemResult], json: bool) -> Result<()> {
-    let mut output = Output::open(Path::new("-"))?;
+/// Writes the report.
+fn show(mut output: Output, compared: &[SystemResult], json: bool) -> Result<()> {
     if json {
         let json = report_json(compared)?;
         output.with(|out| writeln!(out, "{json}"))?;
@@ -182,10 +160,17 @@ fn save_translations(
 ) -> Result<()> {
     let single_words = matches!(evaluation.scores.errors, ErrorRates::SingleWords { .. });
     if !single_words && files.layout().features.is_none() {
-        return save.with(|out| evaluation.translations.iter().try_for_each(|line| writeln!(out, "{line}")));
+        let syntax = RowSyntax::of_file(save.path());
+        if syntax == RowSyntax::Tabs {
+            return save.with(|out| evaluation.translations.iter().try_for_each(|line| writeln!(out, "{line}")));
+        }
+        let mut table = TableWriter::new(save.path(), &["translation"]);
+        return save.with(|out| evaluation.translations.iter().try_for_each(|line| table.row(out, &[line])));
     }
     console.note("--save writes the columns of the pairs, with each translation as the target");
-    let mut rows = pairs.iter().zip(&evaluation.translations).map(|(pair, translation)| files.row(pair, translation));
+    let syntax = RowSyntax::of_file(save.path());
+    let mut rows =
+        pairs.iter().zip(&evaluation.translations).map(|(pair, translation)| files.row(pair, translation, syntax));
     save.with(|out| rows.try_for_each(|row| writeln!(out, "{row}")))
 }
 
@@ -203,7 +188,7 @@ impl ReportInputs {
     /// Checks the options and returns the input they name.
     fn new(given: &ExplicitArgs<EvaluateArgs>, console: &Console) -> Result<Self> {
         let args = &given.args;
-        let is_given = |option: &str| given.names.iter().any(|name| name == option);
+        let is_given = |option: &str| given.names().contains(&option);
         let (hypotheses, links) = (HYPOTHESES.parse(&args.hypotheses)?, LINKS.parse(&args.link_files)?);
         let from_pairs = args.links.links_from == LinksFrom::Pairs;
         let without_model = !hypotheses.is_empty() || !links.is_empty() || (from_pairs && !is_given("model"));
@@ -234,22 +219,31 @@ impl ReportInputs {
             links,
             aligner_alone: without_model && from_pairs,
         };
-        inputs.check(args, is_given)?;
+        inputs.check(given)?;
         Ok(inputs)
     }
 
     /// Rejects options that do not suit the systems.
-    fn check(&self, args: &EvaluateArgs, is_given: impl Fn(&str) -> bool) -> Result<()> {
-        let Self { gold, models, hypotheses, links, aligner_alone, .. } = self;
+    fn check(&self, given: &ExplicitArgs<EvaluateArgs>) -> Result<()> {
+        let Self { files, gold, models, hypotheses, links, aligner_alone, .. } = self;
+        let args = &given.args;
         let systems = if args.ensemble { 1 } else { models.len() + hypotheses.len() };
-        let without = |options: &[&'static str]| options.iter().copied().find(|option| is_given(option));
-        if let Some(option) = without(&MODEL_OPTIONS).filter(|_| models.is_empty()) {
+        let mut of_models =
+            [given.names_in(OF_MODELS), given.names_of::<DecodeOptions>(), given.names_of::<InferenceOverrides>()]
+                .concat();
+        // Resampling needs the seed too.
+        of_models.retain(|name| *name != "seed" || !(args.confidence || args.compare));
+        if let Some(option) = of_models.first().filter(|_| models.is_empty()) {
             return usage(format!("--{option} needs --model; it cannot be used with translations or links alone"));
         }
-        if let Some(option) = without(&LINK_OPTIONS).filter(|_| models.is_empty() && !aligner_alone) {
+        let mut of_links = [given.names_in(OF_LINKS), given.names_of::<LinkOptions>()].concat();
+        // A gold file is compared with the words of the pairs.
+        of_links.retain(|name| *name != "words" || gold.is_none() || files.is_none());
+        if let Some(option) = of_links.first().filter(|_| models.is_empty() && !aligner_alone) {
             return usage(format!("--{option} cannot be used with --hypotheses or --links; use --links-from pairs"));
         }
-        if let Some(option) = without(&TRANSLATION_OPTIONS).filter(|_| models.is_empty() && hypotheses.is_empty()) {
+        let of_translations = given.names_in(OF_TRANSLATIONS);
+        if let Some(option) = of_translations.first().filter(|_| models.is_empty() && hypotheses.is_empty()) {
             return usage(format!("--{option} needs translations: add --model or --hypotheses"));
         }
         if !hypotheses.is_empty() && !links.is_empty() && hypotheses.len() != links.len() {
@@ -342,7 +336,7 @@ impl SystemOptions {
 
 /// Reads translations, one per line, or in the columns of the pairs as `--save` writes them.
 fn read_hypotheses(path: &Path, files: &PairFiles, readable: &ReadablePairs, console: &Console) -> Result<Vec<String>> {
-    let lines = readable.select(read_line_for_each(path, readable.total(), &format!("pairs of {files}"))?);
+    let lines = readable.select(read_row_for_each(path, readable.total(), &format!("pairs of {files}"))?);
     let lines = match files.targets_of_rows(&readable.pairs, &lines) {
         Some(targets) => targets.into_iter().map(str::to_owned).collect(),
         None => lines,
@@ -369,14 +363,15 @@ impl ReportOutputs {
         let written = written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
         ensure_distinct_paths(inputs.paths(), written)?;
         let figure = args.figure.as_deref().map(open_figure).transpose()?;
-        Ok(Self { figure, save: args.save.as_deref().map(Output::open).transpose()? })
+        let save = args.save.as_deref().map(Output::open).transpose()?;
+        Ok(Self { report: Output::open(Path::new("-"))?, figure, save })
     }
 
-    /// Completes both files; a failure of one does not suppress the other.
-    fn finish(self, compared: &[SystemResult]) -> Result<()> {
+    /// Completes the files and writes the report; a failure of one does not suppress the others.
+    fn finish(self, compared: &[SystemResult], json: bool) -> Result<()> {
         let saved = self.save.map_or(Ok(()), Output::finish);
         let drawn = self.figure.map_or(Ok(()), |figure| draw(figure, compared));
-        saved.and(drawn)
+        saved.and(drawn).and(show(self.report, compared, json))
     }
 }
 

@@ -2,18 +2,19 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use candle_core::Device;
 
 use crate::attention::InferenceOverrides;
-use crate::error::UsageError;
+use crate::cli::joined_options_of;
+use crate::error::usage;
 use crate::text::WordSplitting;
 use crate::translator::{PrecisionOption, Translator};
 
 /// Loads a model or an ensemble.
 ///
 /// # Errors
-/// Loading fails, or the model's attention does not support an option ([`UsageError`]).
+/// Loading fails, or the model's attention does not support an option ([`UsageError`](crate::error::UsageError)).
 pub fn translator(
     directories: &[PathBuf],
     attention: &InferenceOverrides,
@@ -28,8 +29,8 @@ pub fn translator(
 /// Rejects attention options if no model is used.
 pub fn reject_attention_options(args: &InferenceOverrides) -> Result<()> {
     if *args != InferenceOverrides::default() {
-        let message = "--hard-attention, --attention-temperature and --head need attention: remove --links-from";
-        bail!(UsageError(message.to_owned()));
+        let options = joined_options_of::<InferenceOverrides>();
+        return usage(format!("{options} need attention: remove --links-from"));
     }
     Ok(())
 }

@@ -28,6 +28,8 @@ mod translation_setup;
 mod translation_writer;
 mod unreadable;
 
+pub use crate::text::remember_closed_streams;
+
 use std::ffi::OsString;
 
 use anyhow::{Context, Result};

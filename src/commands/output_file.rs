@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use crate::checkpoint::{ModelDir, PendingFile, remove_abandoned};
 use crate::error::UsageError;
 use crate::render::escape_controls;
-use crate::text::{check_read_once, is_standard, open_descriptor};
+use crate::text::{check_read_once, check_standard_output, is_standard, open_descriptor};
 
 /// Destination of output.
 enum Sink {
@@ -37,7 +37,7 @@ impl Output {
     /// The path cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let path = standard_or(path);
-        let sink = Sink::open(path).with_context(|| format!("{}: cannot write here", path.display()))?;
+        let sink = Sink::open(path).with_context(|| cannot_write(path))?;
         Ok(Self { writer: BufWriter::new(sink), path: path.to_owned(), has_others: false, closed: false })
     }
 
@@ -45,6 +45,11 @@ impl Output {
     #[must_use]
     pub fn beside_others(self) -> Self {
         Self { has_others: true, ..self }
+    }
+
+    /// Path, which decides the format; `-` is standard output.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Returns true if this is a terminal.
@@ -101,6 +106,7 @@ impl Output {
 impl Sink {
     fn open(path: &Path) -> std::io::Result<Self> {
         if is_standard(path) {
+            check_standard_output()?;
             return Ok(Self::Direct(Box::new(std::io::stdout().lock())));
         }
         if open_descriptor(path).is_some() {
@@ -214,6 +220,6 @@ fn cannot_write(path: &Path) -> String {
     if is_standard(path) {
         "standard output: cannot write".to_owned()
     } else {
-        format!("{}: cannot write", path.display())
+        format!("{}: cannot write here", path.display())
     }
 }

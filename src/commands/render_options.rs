@@ -6,7 +6,7 @@ use anyhow::Result;
 use colorchoice::ColorChoice;
 
 use super::output_file::Output;
-use crate::cli::TranslationFormat;
+use crate::cli::{FigureArgs, TranslationFormat, joined_options_of};
 use crate::error::usage;
 use crate::render::{AlignmentFormat, Heatmap, RenderOptions, Renderer, SvgStyle, SvgView};
 
@@ -52,6 +52,9 @@ fn check_extension(output: &Path, format: Option<AlignmentFormat>) -> Result<()>
     if let Some((_, advice)) = CONVERTED.iter().find(|(other, _)| *other == extension) {
         return usage(format!("{}: .{extension} cannot be written; {advice}", output.display()));
     }
+    if extension == "csv" && format == Some(AlignmentFormat::Tsv) {
+        return usage(format!("{}: --format tsv writes no CSV; choose a file name ending in .tsv", output.display()));
+    }
     let (Some(format), Some(implied)) = (format, AlignmentFormat::from_extension(output)) else { return Ok(()) };
     // A .json file may hold one object per line.
     if format != implied && (implied, format) != (AlignmentFormat::Json, AlignmentFormat::Jsonl) {
@@ -74,7 +77,7 @@ pub fn renderer(format: AlignmentFormat, options: RenderOptions, output: &Output
 /// Rejects the options of figures for other formats.
 pub fn check_figures(style: SvgStyle, format: Option<AlignmentFormat>) -> Result<()> {
     if style != SvgStyle::default() && format != Some(AlignmentFormat::Svg) {
-        return usage("--view, --numbers, --font-size and --width need --format svg");
+        return usage(format!("{} need --format svg", joined_options_of::<FigureArgs>()));
     }
     if style.numbers && style.view == SvgView::Links {
         return usage("--numbers needs --view matrix");

@@ -15,7 +15,7 @@ use crate::cli::ScoreArgs;
 use crate::error::{UsageError, usage};
 use crate::render::JsonError;
 use crate::search::LengthFormula;
-use crate::text::{LineError, NBestEntry, OnError, Pair, file_name, read_each_line};
+use crate::text::{LineError, NBestEntry, OnError, Pair, RowSyntax, file_name, read_each_line};
 use crate::translator::{ForcedScore, LineWarnings, Translator, check_length_penalty};
 
 /// Name of the feature added to n-best lists.
@@ -34,6 +34,7 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     let files = pairs_or_standard_input(&args.pairs, Some(&args.model[0]))?;
     ensure_distinct_paths(files.paths(), Some(("--output", args.output.as_path())))?;
     let mut output = Output::open(&args.output)?;
+    let syntax = RowSyntax::of_file(output.path());
     let mut pairs = files.stream("--pairs")?;
     let translator = Translator::load_ensemble_on(&args.model, device)?;
     let numbers = pairs.numbers().clone();
@@ -59,7 +60,7 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
                     (true, Some(error)) => serde_json::to_string(&JsonError::new(id, error))?,
                     (false, Some(_)) => String::new(),
                     (true, None) => scored.json(id, &files.as_given(pair).0)?,
-                    (false, None) => scored.line(args.words),
+                    (false, None) => syntax.row(&scored.cells(args.words)),
                 };
                 let line = output.shown(&line).into_owned();
                 output.with(|out| writeln!(out, "{line}"))?;

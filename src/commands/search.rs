@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use super::console::Console;
 use crate::cli::{ConstraintArgs, LayoutArgs};
 use crate::text::{Pair, TableFormat, file_name, read_numbered};
-use crate::translator::{Constraints, DecodeOptions, MAX_PHRASE, Request, Terminology, Translator};
+use crate::translator::{Constraints, DecodeOptions, MAX_PHRASE, Placeholders, Request, Terminology, Translator};
 
 /// Returns the search that the options describe, all of them checked.
 pub fn request(args: &DecodeOptions, constraints: &ConstraintArgs, n_best: u16) -> Result<Request> {
@@ -15,7 +15,8 @@ pub fn request(args: &DecodeOptions, constraints: &ConstraintArgs, n_best: u16) 
     DecodeOptions { require, avoid, n_best: usize::from(n_best), ..args.clone() }.request()
 }
 
-/// Returns the translator with constraints. Warns of terms whose translations contain unknown characters.
+/// Returns the translator with constraints on sentences with these placeholders. Warns of terms whose translations contain
+/// unknown characters.
 ///
 /// # Errors
 /// The constraints contradict each other, or the terms cannot be read.
@@ -23,15 +24,21 @@ pub fn constrained(
     translator: Translator,
     args: &ConstraintArgs,
     layout: &LayoutArgs,
+    placeholders: &Placeholders,
     console: &Console,
 ) -> Result<Translator> {
     let terms = match &args.terms {
         Some(path) => Terminology::from_pairs(read_terms(path, &glossary_format(layout))?),
         None => Terminology::default(),
     };
-    let constraints =
-        Constraints { prefix: args.prefix.clone(), required: args.require.clone(), avoided: args.avoid.clone(), terms }
-            .normalized(translator.config().text.normalization);
+    let constraints = Constraints {
+        prefix: args.prefix.clone(),
+        required: args.require.clone(),
+        avoided: args.avoid.clone(),
+        terms,
+        placeholders: Some(placeholders.clone()),
+    };
+    let constraints = constraints.normalized(translator.config().text.normalization);
     let translator = translator.with_constraints(constraints)?;
     let skipped_terms = translator.skipped_terms();
     if let (Some(first), Some(path)) = (skipped_terms.first(), &args.terms) {

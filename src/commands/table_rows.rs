@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::cli::TranslateArgs;
-use crate::text::{SentenceTable, TableRows};
+use crate::text::{RowSyntax, SentenceTable, TableRows, is_standard};
 use crate::translator::Translation;
 
 /// Name of the column of translations.
@@ -15,8 +15,8 @@ const TRANSLATION: &str = "translation";
 #[derive(Default)]
 pub struct OutputTable {
     table: Option<SentenceTable>,
-    /// True if results are rows; other formats have only the translations.
-    has_rows: bool,
+    /// Syntax of the output file if results are rows; other formats have only the translations.
+    rows: Option<RowSyntax>,
 }
 
 impl OutputTable {
@@ -32,13 +32,14 @@ impl OutputTable {
             return Ok(None);
         }
         let (table, rows) = SentenceTable::open(input, &layout, columns.map(|columns| columns.source()))?;
-        Ok(Some((Self { table: Some(table), has_rows: false }, rows)))
+        let table = if is_standard(&args.output) { table } else { table.written_as(RowSyntax::of_file(&args.output)) };
+        Ok(Some((Self { table: Some(table), rows: None }, rows)))
     }
 
-    /// Sets whether results are rows with translations.
+    /// Makes results rows in the syntax of the output file: those of the table with translations, or translations alone.
     #[must_use]
-    pub fn with_rows(self, has_rows: bool) -> Self {
-        Self { has_rows, ..self }
+    pub fn with_rows(self, output: &Path) -> Self {
+        Self { rows: Some(RowSyntax::of_file(output)), ..self }
     }
 
     /// Index of the cell of the sentence, if lines have cells.
@@ -48,7 +49,11 @@ impl OutputTable {
 
     /// Returns the header of the rows, if there is one.
     pub fn header(&self) -> Option<String> {
-        self.table.as_ref().filter(|_| self.has_rows)?.header(TRANSLATION)
+        match (&self.table, self.rows?) {
+            (Some(table), _) => table.header(TRANSLATION),
+            (None, RowSyntax::Csv(_)) => Some(TRANSLATION.to_owned()),
+            (None, RowSyntax::Tabs) => None,
+        }
     }
 
     /// Returns the cells of an input line, separated by tabs.
@@ -58,10 +63,12 @@ impl OutputTable {
 
     /// Replaces translations of input lines by rows that end with them.
     pub fn add_rows(&self, lines: &[String], translations: &mut [Vec<Translation>]) {
-        let Some(table) = self.table.as_ref().filter(|_| self.has_rows) else { return };
         for (line, found) in lines.iter().zip(translations) {
-            if let Some(best) = found.first_mut().filter(|_| !line.is_empty()) {
-                best.text = table.with_cell(line, &best.text);
+            let Some(best) = found.first_mut().filter(|_| !line.is_empty()) else { continue };
+            match (&self.table, self.rows) {
+                (Some(table), Some(_)) => best.text = table.with_cell(line, &best.text),
+                (None, Some(csv @ RowSyntax::Csv(_))) => best.text = csv.row(&[&best.text]),
+                _ => {}
             }
         }
     }

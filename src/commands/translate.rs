@@ -17,21 +17,23 @@ use super::table_rows::OutputTable;
 use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
 use super::unreadable::Unreadable;
-use crate::cli::{TranslateArgs, TranslationFormat};
+use crate::cli::{ExplicitArgs, TranslateArgs, TranslationFormat};
 use crate::error::{UsageError, usage};
 use crate::render::AlignmentFormat;
 use crate::text::{LineError, LineStream, TableRows, WordSplitting, count_lines, file_name, word_spans};
 use crate::translator::{LineWarnings, LinkOptions, Markup, Sentence, Translator};
 
-pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
+pub fn run(given: &ExplicitArgs<TranslateArgs>, device: &Device, console: &Console) -> Result<()> {
+    let args = &given.args;
     let format = output_format(args)?;
-    check(args, format)?;
+    check(given, format)?;
     let interactive = is_interactive(args);
     let beside = [&args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
     ensure_distinct_paths(Sentences::paths(args).chain(beside), [("--output", &*args.output)])?;
     let mut output = Output::open(&args.output)?;
     let (mut sentences, table) = Sentences::open(args)?;
-    let table = table.with_rows(format.is_none() && args.n_best == 1);
+    let has_rows = format.is_none() && args.n_best == 1;
+    let table = if has_rows { table.with_rows(output.path()) } else { table };
     let setup = TranslationSetup::new(args, device, console)?;
     if let Some(header) = table.header() {
         output.with(|out| writeln!(out, "{header}"))?;
@@ -226,7 +228,8 @@ fn is_word(text: &str) -> bool {
 }
 
 /// Rejects options that exclude each other.
-fn check(args: &TranslateArgs, format: Option<AlignmentFormat>) -> Result<()> {
+fn check(given: &ExplicitArgs<TranslateArgs>, format: Option<AlignmentFormat>) -> Result<()> {
+    let args = &given.args;
     LinkOptions { by_units: args.subwords, ..args.links.clone() }.check()?;
     check_figures(args.figures.style(), format)?;
     let has_table = args.text.is_empty() || args.dictionary.is_some() || args.constraints.terms.is_some();
@@ -236,8 +239,13 @@ fn check(args: &TranslateArgs, format: Option<AlignmentFormat>) -> Result<()> {
     if !args.links.links_from.uses_attention() {
         bail!(UsageError("--links-from must be auto or attention in translate".to_owned()));
     }
-    if args.links.reverse_model.is_some() && format.is_none() {
-        bail!(UsageError("--reverse-model needs a --format with links, such as json".to_owned()));
+    let mut of_links = given.names_of::<LinkOptions>();
+    // Words in place of <unk> are those of --words.
+    of_links.retain(|name| *name != "words");
+    of_links.extend(args.subwords.then_some("subwords"));
+    // An alignment can be saved from the prompt.
+    if let Some(option) = of_links.first().filter(|_| format.is_none() && !is_interactive(args)) {
+        return usage(format!("--{option} needs a --format with links, such as json"));
     }
     Ok(())
 }

@@ -35,8 +35,8 @@ impl TranslationSetup {
         let translator = translator(&args.model, &args.attention, args.links.words, args.precision, device)?
             .with_dictionary(dictionary)
             .with_unknown_copied(args.unknown == UnknownLines::Copy);
-        let translator = constrained(translator, &args.constraints, &args.layout, console)?;
         let markup = translator.markup_options_with(args.markup, args.placeholders.as_deref())?;
+        let translator = constrained(translator, &args.constraints, &args.layout, &markup.placeholders, console)?;
         Ok(Self { translator, request, form, markup })
     }
 

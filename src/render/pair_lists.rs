@@ -1,38 +1,40 @@
 //! Lists over all aligned pairs: the bilingual lexicon and the noisy pairs.
 
 use std::io::{Result, Write};
+use std::path::Path;
 
 use serde::Serialize;
 
 use super::{AlignmentFormat, SCHEMA, table_cell};
 use crate::alignment::{LexiconEntry, NoiseFeatures, noise_scores, rank_by_noise};
-use crate::text::{LineNumbers, Pair};
+use crate::text::{LineNumbers, Pair, TableWriter};
 
-/// Writes the bilingual lexicon as TSV, one line per word and translation. `pairs` hold the examples.
+/// Writes the bilingual lexicon as a table in the syntax of its file, a row per word and translation. `pairs` hold the examples.
 ///
 /// # Errors
 /// Writing fails.
-pub fn write_lexicon(out: &mut dyn Write, pairs: &[Pair], entries: &[LexiconEntry]) -> Result<()> {
-    writeln!(out, "word\ttranslation\tcount\tp(translation|word)\tp(word|translation)\texample\texample_translation")?;
+pub fn write_lexicon(out: &mut dyn Write, file: &Path, pairs: &[Pair], entries: &[LexiconEntry]) -> Result<()> {
+    let mut table = TableWriter::new(file, &LEXICON_COLUMNS).with_header();
+    table.begin(out)?;
     for entry in entries {
         let Pair { source, target } = &pairs[entry.example];
-        let shares = format!("{:.4}\t{:.4}", entry.given_source, entry.given_target);
-        let example = [source, target].map(|text| table_cell(text)).join("\t");
-        writeln!(
-            out,
-            "{}\t{}\t{}\t{shares}\t{example}",
-            table_cell(&entry.source),
-            table_cell(&entry.target),
-            entry.count
-        )?;
+        let [word, translation, source, target] =
+            [&entry.source, &entry.target, source, target].map(|text| table_cell(text));
+        let shares = [entry.given_source, entry.given_target].map(|share| format!("{share:.4}"));
+        let [of_translation, of_word] = shares;
+        let count = entry.count.to_string();
+        table.row(out, &[word, translation, count, of_translation, of_word, source, target])?;
     }
     Ok(())
 }
 
+const LEXICON_COLUMNS: [&str; 7] =
+    ["word", "translation", "count", "p(translation|word)", "p(word|translation)", "example", "example_translation"];
+
 /// Output format of the noisy pairs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ListFormat {
-    /// TSV.
+    /// Table in the syntax of its file.
     Table,
     /// JSON array.
     Json,
@@ -70,6 +72,7 @@ struct NoisyPair<'a> {
 /// Writing fails.
 pub fn write_noisy_pairs(
     out: &mut dyn Write,
+    file: &Path,
     format: ListFormat,
     pairs: &[Pair],
     features: &[NoiseFeatures],
@@ -82,7 +85,7 @@ pub fn write_noisy_pairs(
     };
     let list: Vec<NoisyPair> = rank_by_noise(&found).into_iter().map(noisy).collect();
     match format {
-        ListFormat::Table => write_table(out, &list),
+        ListFormat::Table => write_table(out, file, &list),
         ListFormat::Json => Ok(writeln!(out, "{}", serde_json::to_string(&list)?)?),
         ListFormat::JsonLines => {
             list.iter().try_for_each(|pair| Ok(writeln!(out, "{}", serde_json::to_string(pair)?)?))
@@ -90,15 +93,14 @@ pub fn write_noisy_pairs(
     }
 }
 
-fn write_table(out: &mut dyn Write, list: &[NoisyPair]) -> Result<()> {
-    writeln!(out, "line\tsuspicion\tscore\tunlinked\tsource\ttarget")?;
+fn write_table(out: &mut dyn Write, file: &Path, list: &[NoisyPair]) -> Result<()> {
+    let columns = &["line", "suspicion", "score", "unlinked", "source", "target"];
+    let mut table = TableWriter::new(file, columns).with_header();
+    table.begin(out)?;
     for NoisyPair { line, suspicion, score, unlinked, source, target, .. } in list {
-        writeln!(
-            out,
-            "{line}\t{suspicion:.2}\t{score:.3}\t{unlinked:.2}\t{}\t{}",
-            table_cell(source),
-            table_cell(target)
-        )?;
+        let numbers = [line.to_string(), format!("{suspicion:.2}"), format!("{score:.3}"), format!("{unlinked:.2}")];
+        let row: Vec<String> = numbers.into_iter().chain([source, target].map(|text| table_cell(text))).collect();
+        table.row(out, &row)?;
     }
     Ok(())
 }

@@ -3,6 +3,10 @@
 //! Each sentence has its own beam, so results do not depend on the batch. A finished hypothesis leaves the beam and
 //! narrows it by one.
 //!
+//! A beam alone can end with a worse score than greedy search: better beginnings push the greedy hypothesis out, or short
+//! hypotheses close the beam. So greedy search runs beside it, on rows of the beam as long as these are the same, and the
+//! best hypothesis of both is returned.
+//!
 //! With required phrases, the beam is widened by the number of their units and divided among banks, one for each number
 //! of units produced: dynamic beam allocation (Post & Vilar 2018, section 4).
 
@@ -13,8 +17,8 @@ use candle_core::Result;
 use super::hypothesis_arena::{HypothesisArena, HypothesisStep};
 use super::observer::{KeptExtension, SearchObserver, Unobserved};
 use super::{
-    BeamSearch, Cancellation, ConstraintState, DecodingConstraints, Distribution, Hypothesis, Predictions, Scorer,
-    TokenCandidate,
+    BeamSearch, Cancellation, ConstraintState, DecodingConstraints, Distribution, Hypothesis, HypothesisScoring,
+    Predictions, Scorer, TokenCandidate,
 };
 use crate::text::{BEGIN, END};
 
@@ -31,19 +35,35 @@ pub struct SearchInput<'a> {
     pub cancellation: Option<&'a Cancellation>,
 }
 
+/// Index of the search with the requested width.
+const WIDE: usize = 0;
+/// Index of greedy search.
+const GREEDY: usize = 1;
+
 /// Beam of one sentence. Hypotheses are indices of their last steps in the arena.
 struct Beam<'a> {
     constraints: &'a DecodingConstraints,
     cancellation: Option<&'a Cancellation>,
-    no_repeat: Option<usize>,
+    settings: &'a BeamSearch,
     arena: HypothesisArena,
-    /// Live hypotheses with their rows of the scorer; `None` is the empty one.
-    live: Vec<(usize, Option<usize>)>,
+    live: Vec<LiveHypothesis>,
     /// Complete hypotheses; true if they end with `</s>`.
     complete: Vec<(usize, bool)>,
-    /// Beam width, less the finished hypotheses.
-    width: usize,
+    /// Highest score of a finished hypothesis that meets the constraints.
+    best_score: f64,
+    /// Width of each search, less its finished hypotheses.
+    widths: [usize; 2],
     max_units: usize,
+}
+
+/// Hypothesis that goes on.
+struct LiveHypothesis {
+    /// Row of the scorer.
+    row: usize,
+    /// Last step; `None` is the empty hypothesis.
+    last: Option<usize>,
+    /// Searches that keep it.
+    kept_by: [bool; 2],
 }
 
 /// Live hypothesis extended by one unit.
@@ -58,6 +78,17 @@ struct Extension {
     bank: usize,
     /// True if its last word can become an avoided one.
     leads_to_avoided: bool,
+    /// Searches that keep it.
+    kept_by: [bool; 2],
+}
+
+/// Extensions to consider.
+#[derive(Clone, Copy)]
+struct ExtensionKind {
+    /// Search whose live hypotheses are extended.
+    search: usize,
+    /// Omits extensions that disagree with the model.
+    only_agreeing: bool,
 }
 
 impl Extension {
@@ -106,12 +137,13 @@ pub(super) fn search_observed(
             beam.extend(&predictions, first_row, observer);
             first_row += rows;
             if length >= beam.max_units {
-                beam.stop();
+                [WIDE, GREEDY].into_iter().for_each(|search| beam.stop(search));
+                beam.live.clear();
             }
         }
         observer.on_step();
     }
-    Ok(beams.iter().map(|beam| beam.hypotheses(settings)).collect())
+    Ok(beams.iter().map(Beam::hypotheses).collect())
 }
 
 pub(super) fn is_cancelled(cancellation: Option<&Cancellation>) -> bool {
@@ -119,82 +151,140 @@ pub(super) fn is_cancelled(cancellation: Option<&Cancellation>) -> bool {
 }
 
 impl<'a> Beam<'a> {
-    fn new(row: usize, source: &SearchInput<'a>, settings: &BeamSearch) -> Self {
+    fn new(row: usize, source: &SearchInput<'a>, settings: &'a BeamSearch) -> Self {
+        let has_greedy = settings.beam > 1;
+        let required = source.constraints.required_units();
         Self {
             constraints: source.constraints,
             cancellation: source.cancellation,
-            no_repeat: settings.limits.no_repeat,
+            settings,
             arena: HypothesisArena::default(),
-            live: vec![(row, None)],
+            live: vec![LiveHypothesis { row, last: None, kept_by: [true, has_greedy] }],
             complete: Vec::new(),
-            width: settings.beam + source.constraints.required_units(),
+            best_score: f64::NEG_INFINITY,
+            widths: [settings.beam + required, 1 + required],
             max_units: settings.limits.max_units(source.source_units) + source.constraints.max_extra_units(),
         }
     }
 
     /// Rows and last units of the live hypotheses.
     fn scorer_input(&self) -> impl Iterator<Item = (usize, u32)> {
-        self.live.iter().map(|&(row, last)| (row, last.map_or(BEGIN, |last| self.arena.step(last).unit)))
+        self.live.iter().map(|one| (one.row, one.last.map_or(BEGIN, |last| self.arena.step(last).unit)))
     }
 
-    /// Replaces the live hypotheses, whose predictions begin at `first_row`, by their best extensions.
+    /// Replaces the live hypotheses, whose predictions begin at `first_row`, by their best extensions: those of the wide
+    /// search and then those that only greedy search keeps.
     fn extend(&mut self, predictions: &Predictions, first_row: usize, observer: &mut impl SearchObserver) {
-        let mut extensions = self.extensions(predictions, first_row, true);
-        if extensions.is_empty() && !self.is_unconstrained() {
-            extensions = self.extensions(predictions, first_row, false);
-        }
-        if extensions.is_empty() && !self.is_unconstrained() {
-            // The constraints allow no unit.
-            self.stop();
-        }
-        extensions.sort_unstable_by(Extension::better_first);
-        let parents = std::mem::take(&mut self.live);
-        for Extension { log_probability, state, parent: index, unit, .. } in self.select(extensions) {
-            observer.on_extension(&KeptExtension { row: first_row + index, unit, log_probability });
-            let parent = parents[index].1;
-            let attention = predictions.attention[first_row + index].clone();
-            let step = self.arena.push(HypothesisStep { parent, unit, log_probability, attention, state });
-            if unit == END {
-                self.complete.push((step, true));
-                self.width -= 1;
-            } else {
-                self.live.push((first_row + index, Some(step)));
+        let mut kept = self.best_extensions(WIDE, predictions, first_row);
+        for extension in self.best_extensions(GREEDY, predictions, first_row) {
+            match kept.iter_mut().find(|one| (one.parent, one.unit) == (extension.parent, extension.unit)) {
+                Some(one) => one.kept_by[GREEDY] = true,
+                None => kept.push(extension),
             }
         }
-        if self.width == 0 {
-            self.live.clear();
+        let parents = std::mem::take(&mut self.live);
+        let mut extended = Vec::with_capacity(kept.len());
+        for Extension { log_probability, state, parent: index, unit, kept_by, .. } in kept {
+            let (row, parent) = (first_row + index, parents[index].last);
+            let attention = predictions.attention[row].clone();
+            let step = self.arena.push(HypothesisStep { parent, unit, log_probability, attention, state });
+            if unit == END {
+                self.finish(step, kept_by);
+            }
+            let extension = KeptExtension { row, unit, log_probability, goes_on: unit != END };
+            extended.push((extension, LiveHypothesis { row, last: Some(step), kept_by }));
+        }
+        for (mut extension, mut hypothesis) in extended {
+            extension.goes_on &= self.is_promising(&mut hypothesis);
+            observer.on_extension(&extension);
+            if extension.goes_on {
+                self.live.push(hypothesis);
+            }
         }
         if self.arena.is_full() {
             self.prune();
         }
     }
 
+    /// Returns the extensions that one search keeps, best first. If the constraints allow none, the search stops.
+    fn best_extensions(&mut self, search: usize, predictions: &Predictions, first_row: usize) -> Vec<Extension> {
+        let mut extensions = self.extensions(search, predictions, first_row, true);
+        if extensions.is_empty() && !self.is_unconstrained() {
+            extensions = self.extensions(search, predictions, first_row, false);
+        }
+        if extensions.is_empty() && !self.is_unconstrained() {
+            self.stop(search);
+        }
+        extensions.sort_unstable_by(Extension::better_first);
+        self.select(search, extensions)
+    }
+
     /// Selects the extensions that survive. Those that lead to avoided words compete among themselves, since they are
     /// probable and may yet die.
-    fn select(&self, extensions: Vec<Extension>) -> Vec<Extension> {
+    fn select(&self, search: usize, extensions: Vec<Extension>) -> Vec<Extension> {
         let (doubtful, others) = extensions.into_iter().partition(|extension| extension.leads_to_avoided);
-        let selected = |extensions| allocate(extensions, self.width, self.constraints.required_units());
+        let selected = |extensions| allocate(extensions, self.widths[search], self.constraints.required_units());
         [selected(others), selected(doubtful)].concat()
     }
 
+    /// Completes a hypothesis that ends with `</s>`.
+    fn finish(&mut self, step: usize, kept_by: [bool; 2]) {
+        self.complete.push((step, true));
+        for (width, kept) in self.widths.iter_mut().zip(kept_by) {
+            *width = width.saturating_sub(usize::from(kept));
+        }
+        if self.constraints.unmet_requirements(&self.arena.step(step).state) == 0 {
+            self.best_score = self.best_score.max(self.score(step));
+        }
+    }
+
+    /// True if a search that has not finished keeps the hypothesis. Greedy search alone keeps it only if it can become the best.
+    fn is_promising(&self, hypothesis: &mut LiveHypothesis) -> bool {
+        for (kept, width) in hypothesis.kept_by.iter_mut().zip(self.widths) {
+            *kept &= width > 0;
+        }
+        hypothesis.kept_by[WIDE] || (hypothesis.kept_by[GREEDY] && self.can_become_best(hypothesis))
+    }
+
+    /// False if no continuation of a live hypothesis scores above [`Self::best_score`].
+    fn can_become_best(&self, hypothesis: &LiveHypothesis) -> bool {
+        let Some(last) = hypothesis.last else { return true };
+        let HypothesisScoring { length_formula, length_penalty, .. } = self.settings.scoring;
+        // The log-probability falls with each unit, penalties are at most 0, and the formulas are monotonic in length.
+        let next = self.arena.ancestors(Some(last)).count() + 1;
+        let sum = self.arena.step(last).log_probability;
+        [next, self.max_units]
+            .iter()
+            .any(|&length| length_formula.apply(sum, length as f64, length_penalty) > self.best_score)
+    }
+
     fn prune(&mut self) {
-        let live = self.live.iter_mut().filter_map(|(_, last)| last.as_mut());
+        let live = self.live.iter_mut().filter_map(|one| one.last.as_mut());
         self.arena.prune(live.chain(self.complete.iter_mut().map(|(last, _)| last)));
     }
 
-    /// Extensions of the live hypotheses, among them the best ones; with `only_agreeing`, those that agree with the model.
-    fn extensions(&self, predictions: &Predictions, first_row: usize, only_agreeing: bool) -> Vec<Extension> {
+    /// Extensions of the live hypotheses of a search, among them the best ones; with `only_agreeing`, those that agree with
+    /// the model.
+    fn extensions(
+        &self,
+        search: usize,
+        predictions: &Predictions,
+        first_row: usize,
+        only_agreeing: bool,
+    ) -> Vec<Extension> {
         let mut extensions: Vec<Extension> = Vec::new();
+        let width = self.widths[search];
+        let kind = ExtensionKind { search, only_agreeing };
         // Score of the worst extension that can still enter the beam.
         let mut floor = f64::NEG_INFINITY;
-        for parent in 0..self.live.len() {
+        for parent in (0..self.live.len()).filter(|&parent| self.live[parent].kept_by[search]) {
             let row = first_row + parent;
             let attention = &predictions.attention[row];
-            extensions.extend(self.extensions_of(parent, predictions.row(row), attention, floor, only_agreeing));
-            if self.is_unconstrained() && extensions.len() >= 2 * self.width {
-                extensions.select_nth_unstable_by(self.width - 1, Extension::better_first);
-                extensions.truncate(self.width);
-                floor = extensions[self.width - 1].sum();
+            extensions.extend(self.extensions_of(parent, predictions.row(row), attention, floor, kind));
+            if self.is_unconstrained() && extensions.len() >= 2 * width {
+                extensions.select_nth_unstable_by(width - 1, Extension::better_first);
+                extensions.truncate(width);
+                floor = extensions[width - 1].sum();
             }
         }
         extensions
@@ -207,26 +297,29 @@ impl<'a> Beam<'a> {
         next: Distribution,
         attention: &[f32],
         floor: f64,
-        only_agreeing: bool,
+        kind: ExtensionKind,
     ) -> Vec<Extension> {
-        let last = self.live[parent].1;
+        let ExtensionKind { search, only_agreeing } = kind;
+        let width = self.widths[search];
+        let kept_by = [search == WIDE, search == GREEDY];
+        let last = self.live[parent].last;
         let state = self.state(last);
         let sum = last.map_or(0.0, |last| self.arena.step(last).log_probability);
         let extension = |candidate: TokenCandidate, state, leads_to_avoided| {
             let TokenCandidate { unit, log_probability } = candidate;
             let (log_probability, bank) = (sum + f64::from(log_probability), self.constraints.bank(&state));
-            Extension { log_probability, state, parent, unit, bank, leads_to_avoided }
+            Extension { log_probability, state, parent, unit, bank, leads_to_avoided, kept_by }
         };
         if self.is_unconstrained() {
-            let candidates = next.best_above(self.width, floor - sum);
+            let candidates = next.best_above(width, floor - sum);
             let unconstrained = |candidate| extension(candidate, ConstraintState::default(), false);
             return candidates.into_iter().map(unconstrained).collect();
         }
         let reversed = self.arena.ancestors(last).map(|step| step.unit);
-        let mask = self.constraints.token_mask(&state, reversed, next, self.no_repeat);
+        let mask = self.constraints.token_mask(&state, reversed, next, self.settings.limits.no_repeat);
         let allows = |unit| mask.allows(unit) && (!only_agreeing || mask.agrees_with_model(unit));
         let best = |leads_to_avoided| {
-            next.best(self.width, &|unit| mask.leads_to_avoided(unit) == leads_to_avoided && allows(unit))
+            next.best(width, &|unit| mask.leads_to_avoided(unit) == leads_to_avoided && allows(unit))
         };
         let mut candidates = [best(false), best(true)].concat();
         let is_missing = |unit: &u32| candidates.iter().all(|candidate| candidate.unit != *unit);
@@ -240,16 +333,26 @@ impl<'a> Beam<'a> {
     }
 
     fn is_unconstrained(&self) -> bool {
-        self.constraints.is_empty() && self.no_repeat.is_none()
+        self.constraints.is_empty() && self.settings.limits.no_repeat.is_none()
     }
 
     fn state(&self, last: Option<usize>) -> ConstraintState {
         last.map_or_else(ConstraintState::default, |last| self.arena.step(last).state.clone())
     }
 
-    /// Completes the live hypotheses without `</s>`.
-    fn stop(&mut self) {
-        self.complete.extend(self.live.drain(..).filter_map(|(_, last)| Some((last?, false))));
+    /// Completes the live hypotheses of a search without `</s>`.
+    fn stop(&mut self, search: usize) {
+        for last in self.live.iter().filter(|one| one.kept_by[search]).filter_map(|one| one.last) {
+            if !self.complete.contains(&(last, false)) {
+                self.complete.push((last, false));
+            }
+        }
+    }
+
+    /// Score of a complete hypothesis.
+    fn score(&self, last: usize) -> f64 {
+        let penalty = self.constraints.term_penalty(&self.arena.step(last).state);
+        self.arena.score(last, penalty, &self.settings.scoring)
     }
 
     /// Drops all hypotheses.
@@ -260,15 +363,14 @@ impl<'a> Beam<'a> {
 
     /// Complete hypotheses, best first. If there is none, since no prediction was a number or the search was
     /// cancelled, returns one that is degenerate.
-    fn hypotheses(&self, settings: &BeamSearch) -> Vec<Hypothesis> {
+    fn hypotheses(&self) -> Vec<Hypothesis> {
         let state = |last: usize| &self.arena.step(last).state;
         let rank = |&(last, finished): &(usize, bool)| {
-            let score = self.arena.score(last, self.constraints.term_penalty(state(last)), &settings.scoring);
-            (finished, self.constraints.unmet_requirements(state(last)), score, last)
+            (finished, self.constraints.unmet_requirements(state(last)), self.score(last), last)
         };
         let mut ranked: Vec<(bool, usize, f64, usize)> = self.complete.iter().map(rank).collect();
         ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then(b.2.total_cmp(&a.2)));
-        ranked.truncate(settings.best.max(1));
+        ranked.truncate(self.settings.best.max(1));
         if ranked.is_empty() {
             return vec![Hypothesis { finished: false, ..Hypothesis::empty() }];
         }
@@ -309,8 +411,8 @@ fn allocate(mut extensions: Vec<Extension>, width: usize, last: usize) -> Vec<Ex
 
 #[cfg(test)]
 mod tests {
+    use super::super::LengthLimits;
     use super::super::table_scorer::{TableScorer, every_sequence, unconstrained};
-    use super::super::{HypothesisScoring, LengthLimits};
     use super::*;
 
     fn settings(beam: usize, length_penalty: f64) -> BeamSearch {
@@ -369,11 +471,11 @@ mod tests {
             let predictions = table.step(&parents, &inputs).unwrap();
             beam.extend(&predictions, 0, &mut Unobserved);
         }
-        beam.stop();
+        beam.stop(WIDE);
         let all = beam.arena.len();
-        let before = beam.hypotheses(&settings);
+        let before = beam.hypotheses();
         beam.prune();
-        let after = beam.hypotheses(&settings);
+        let after = beam.hypotheses();
         assert!(beam.arena.len() < all * 4 / 5, "{} of {all}", beam.arena.len());
         assert_eq!(units(&before), units(&after));
         let mut table = TableScorer::new(1, 3);
@@ -381,7 +483,8 @@ mod tests {
         let found = search(&mut table, &unconstrained(1), &settings).unwrap().remove(0);
         assert_eq!(units(&found), units(&before));
         let three = BeamSearch { best: 3, ..settings };
-        assert_eq!(units(&beam.hypotheses(&three)), units(&before)[..3]);
+        beam.settings = &three;
+        assert_eq!(units(&beam.hypotheses()), units(&before)[..3]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Constrained search and sampling compared with exhaustive search over a small table.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::table_scorer::{TableScorer, every_sequence};
@@ -7,6 +8,7 @@ use super::{
     AvoidedPhrases, BeamSearch, DecodingConstraints, Hypothesis, HypothesisScoring, LengthFormula, LengthLimits,
     RequiredPhrase, SampleSearch, SamplingConfig, SearchInput, sample, search,
 };
+use crate::random::SeededRng;
 use crate::text::{PhraseBoundaries, SurfaceForms};
 
 /// Maximum units of an unconstrained translation.
@@ -147,6 +149,57 @@ fn narrow_beam_meets_all_constraints() {
         }
     }
     assert!(finished > 10, "{finished} of 60");
+}
+
+fn pick<T: Clone>(rng: &mut SeededRng, values: &[T]) -> T {
+    values[rng.below(values.len())].clone()
+}
+
+/// Rank of the best hypothesis, with its score raised by a relative tolerance.
+fn best_rank(
+    seed: u64,
+    constraints: &DecodingConstraints,
+    settings: &BeamSearch,
+    tolerance: f64,
+) -> (bool, Reverse<usize>, f64) {
+    let mut table = if seed.is_multiple_of(2) { TableScorer::new(1, seed) } else { table(seed) };
+    let input = [SearchInput { seed_index: 0, source_units: 1, constraints, cancellation: None }];
+    let best = search(&mut table, &input, settings).unwrap().remove(0).remove(0);
+    let unmet = best.unmet_phrases.iter().filter(|&&phrase| !constraints.required[phrase].is_term()).count();
+    (best.finished, Reverse(unmet), best.score + tolerance * best.score.abs().max(1.0))
+}
+
+#[test]
+fn wider_beam_never_scores_below_greedy_search() {
+    let mut improved = 0;
+    for seed in 0..3_000 {
+        let rng = &mut SeededRng::new(seed, "beam", 0);
+        let scoring = HypothesisScoring {
+            length_formula: pick(rng, &[LengthFormula::Power, LengthFormula::Wu, LengthFormula::Reward]),
+            length_penalty: pick(rng, &[0.0, 0.3, 0.8, 1.0, 2.0]),
+            coverage_penalty: pick(rng, &[0.0, 0.2, 1.0]),
+        };
+        let limits = LengthLimits {
+            length_factor: 0.0,
+            length_extra: 1 + rng.below(9),
+            no_repeat: pick(rng, &[None, Some(1), Some(2)]),
+        };
+        let mut constraints = constraints(
+            pick(rng, &[&[][..], &[6], &[4, 4]]),
+            pick(rng, &[&[][..], &[&[5][..]], &[&[5, 7], &[6]]]),
+            pick(rng, &[&[][..], &["b"], &["a b", "c", "ad"]]),
+        );
+        // The table attends to the previous unit.
+        let terms = pick(rng, &[Vec::new(), Vec::from_iter(Some(5..6))]);
+        constraints.required.iter_mut().for_each(|phrase| phrase.term.clone_from(&terms));
+        let constraints = pick(rng, &[DecodingConstraints::default(), constraints]);
+        let wide = BeamSearch { beam: 2 + rng.below(6), scoring, limits, best: 1 };
+        let greedy = best_rank(seed, &constraints, &BeamSearch { beam: 1, ..wide }, 0.0);
+        let found = best_rank(seed, &constraints, &wide, 1e-6);
+        assert!(found >= greedy, "{seed}: {found:?}, greedy {greedy:?}, {wide:?}, {constraints:?}");
+        improved += usize::from(best_rank(seed, &constraints, &wide, -1e-6) > greedy);
+    }
+    assert!(improved > 100, "{improved}");
 }
 
 fn sampling(samples: usize, first: usize) -> SampleSearch {

@@ -7,8 +7,7 @@ pub trait SearchObserver {
     /// Receives the predictions for the live hypotheses, one row each. At first there is one row, the empty hypothesis.
     fn on_predictions(&mut self, _predictions: &Predictions) {}
 
-    /// Receives an extension that entered the beam. Those that do not end with `</s>` are the rows of the next step, in
-    /// this order, unless the beam is complete.
+    /// Receives an extension that entered the beam. Those that go on are the rows of the next step, in this order.
     fn on_extension(&mut self, _extension: &KeptExtension) {}
 
     /// Called at the end of each step.
@@ -29,4 +28,6 @@ pub struct KeptExtension {
     pub unit: u32,
     /// log p of the units up to this one, in nats.
     pub log_probability: f64,
+    /// True if it is extended in the next step: it does not end with `</s>`, and search has not finished.
+    pub goes_on: bool,
 }

@@ -27,6 +27,10 @@ const SMALL: usize = 16 * 1024;
 /// Maximum number of parts of a body for each text that a request may have, and further ones.
 const PARTS_PER_TEXT: usize = 4;
 const MORE_PARTS: usize = 10_000;
+/// Parts that need no place beside that of their bytes.
+const FEW_PARTS: usize = 256;
+/// Bytes of a part beside its text.
+const BYTES_OF_PART: usize = 64;
 
 /// Maximum bytes beyond the limit that are read and discarded, so that the client reads the answer: a connection that is
 /// closed before all is read would lose it.
@@ -142,9 +146,14 @@ async fn read(request: Request, server: &Server) -> Result<Bytes, ApiError> {
     match tokio::time::timeout(BODY_TIME, collect(request.into_body(), limit, Some(server.memory()))).await {
         Ok(collected) => {
             let Collected { bytes, permit } = collected?;
-            if count_parts(&bytes) > PARTS_PER_TEXT * server.limits().texts + MORE_PARTS {
+            let parts = count_parts(&bytes);
+            if parts > PARTS_PER_TEXT * server.limits().texts + MORE_PARTS {
                 return Err(ApiError::too_large("the body has too many parts; send several requests"));
             }
+            let permit = match parts {
+                0..=FEW_PARTS => permit,
+                _ => server.memory().reserve_body(parts * BYTES_OF_PART, permit).await,
+            };
             if let Some(kept) = kept {
                 kept.keep(permit);
             }

@@ -29,9 +29,9 @@ const HEADER_TIME: Duration = Duration::from_secs(10);
 /// Times that a client may read nothing of an answer, and wait for one after it has ended its side of the connection.
 const WAIT_LIMITS: WaitLimits = WaitLimits { write: Duration::from_secs(30), half_closed: Duration::from_secs(3) };
 /// Maximum bytes of the headers of a request.
-const MAX_HEADERS: usize = 64 * 1024;
-/// Maximum number of open connections; further ones wait to be accepted.
-const MAX_CONNECTIONS: u32 = 4096;
+const MAX_HEADERS: usize = 32 * 1024;
+/// Maximum number of open connections; further ones wait to be accepted. Less memory has place for fewer.
+const MAX_CONNECTIONS: u32 = 2048;
 /// Pause after a connection could not be accepted, as when there are no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Time for running requests to be answered once the server stops.
@@ -56,7 +56,8 @@ pub async fn serve(listener: TcpListener, server: Arc<Server>, channels: Channel
     raise_file_limit();
     let router = router(Arc::clone(&server));
     let (stop, stopping) = watch::channel(false);
-    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS as usize));
+    let most = MAX_CONNECTIONS.min(server.memory().connections());
+    let slots = Arc::new(Semaphore::new(most as usize));
     let mut signal = pin!(termination(reload)?);
     loop {
         let accepted = async {
@@ -69,7 +70,7 @@ pub async fn serve(listener: TcpListener, server: Arc<Server>, channels: Channel
         };
         match connection {
             Ok((stream, address)) => {
-                let (client, stopping) = (Client { address: address.ip(), log: log.clone() }, stopping.clone());
+                let (client, stopping) = (Peer { address: address.ip(), log: log.clone() }, stopping.clone());
                 let router = router.clone();
                 tokio::spawn(async move {
                     serve_connection(stream, client, router, stopping).await;
@@ -81,7 +82,7 @@ pub async fn serve(listener: TcpListener, server: Arc<Server>, channels: Channel
     }
     drop(listener);
     let _ = stop.send(true);
-    let all_closed = || slots.acquire_many(MAX_CONNECTIONS);
+    let all_closed = || slots.acquire_many(most);
     if tokio::time::timeout(GRACE, all_closed()).await.is_err() {
         server.scheduler().cancel_all();
         let _ = tokio::time::timeout(LAST_GRACE, all_closed()).await;
@@ -105,12 +106,12 @@ fn raise_file_limit() {
 fn raise_file_limit() {}
 
 /// Client of a connection.
-struct Client {
+struct Peer {
     address: IpAddr,
     log: Option<Sender<String>>,
 }
 
-async fn serve_connection(stream: TcpStream, client: Client, router: Router, mut stopping: watch::Receiver<bool>) {
+async fn serve_connection(stream: TcpStream, client: Peer, router: Router, mut stopping: watch::Receiver<bool>) {
     let _ = stream.set_nodelay(true);
     let service = TowerToHyperService::new(router);
     let is_answering = Arc::new(AtomicBool::new(false));

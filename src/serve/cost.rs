@@ -1,4 +1,4 @@
-//! The cost of work, known before it begins, and what a request and a slice of it may cost.
+//! The cost of work, known before it begins, and the budgets of a request and of a slice of it.
 
 use super::error::ApiError;
 use super::options::RequestLimits;
@@ -9,7 +9,7 @@ use crate::translator::{MAX_SENTENCE_UNITS, Request, ResultSelection};
 const STEPS_PER_CHARACTER: usize = 30;
 /// Steps of a slice of work.
 const SLICE_STEPS: usize = 8_000;
-/// Steps of a request that does not wait for longer ones.
+/// Steps of a request that does not wait for longer ones, and of a slice of several such requests.
 const SHORT_STEPS: usize = 2_000;
 /// Source tokens whose attention costs as much as the rest of a step.
 const TOKENS_PER_STEP: usize = 100;
@@ -64,6 +64,16 @@ impl Cost {
         Self { steps: source + target + matrix / TOKENS_PER_STEP, weights: COPIES * matrix, results: matrix }
     }
 
+    /// Sum of all costs.
+    pub fn sum(costs: &[Self]) -> Self {
+        costs.iter().fold(Self::default(), |sum, cost| sum.plus(*cost))
+    }
+
+    /// True if time and memory are within those of another cost.
+    pub fn fits(self, most: Self) -> bool {
+        self.steps <= most.steps && self.weights <= most.weights
+    }
+
     /// Sum of both costs.
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -74,19 +84,19 @@ impl Cost {
     }
 }
 
-/// Number of the first costs that make a slice of this share of the usual time: at least one.
-pub fn slice_length(costs: &[Cost], budget: &WorkBudget, share: usize) -> usize {
+/// Number of the first costs that fit into a slice: at least one, if there is one.
+pub fn slice_length(costs: &[Cost], most: Cost) -> usize {
     let mut sum = Cost::default();
     for (count, cost) in costs.iter().enumerate() {
         sum = sum.plus(*cost);
-        if count > 0 && (sum.steps > SLICE_STEPS / share.max(1) || sum.weights > budget.slice_weights / share.max(1)) {
+        if count > 0 && !sum.fits(most) {
             return count;
         }
     }
     costs.len()
 }
 
-/// What the work of a request may cost.
+/// Budget of the work of a request: time and memory.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkBudget {
     sentences: usize,
@@ -109,6 +119,12 @@ impl WorkBudget {
         steps <= SHORT_STEPS
     }
 
+    /// Most that one of several slices which run together may cost, if they are short or long ones.
+    pub fn slice(&self, is_short: bool, slices: usize) -> Cost {
+        let steps = if is_short { SHORT_STEPS } else { SLICE_STEPS };
+        Cost { steps: steps / slices.max(1), weights: self.slice_weights / slices.max(1), results: usize::MAX }
+    }
+
     /// Refuses too many sentences, or several translations of too many. `lower` names the fields of the request that help.
     ///
     /// # Errors
@@ -128,7 +144,7 @@ impl WorkBudget {
     /// # Errors
     /// The work takes too long, or too much memory for one text (413).
     pub fn check(&self, costs: &[Cost], lower: &str) -> Result<(), ApiError> {
-        let total = costs.iter().fold(Cost::default(), |sum, cost| sum.plus(*cost));
+        let total = Cost::sum(costs);
         if total.steps > self.steps {
             let times = total.steps.div_ceil(self.steps.max(1));
             return Err(ApiError::too_large(format!(
@@ -149,7 +165,7 @@ impl WorkBudget {
     /// # Errors
     /// The answer would be too large (413).
     pub fn check_attention(&self, costs: &[Cost], lower: &str) -> Result<(), ApiError> {
-        let total = costs.iter().fold(Cost::default(), |sum, cost| sum.plus(*cost)).results;
+        let total = Cost::sum(costs).results;
         if total <= SENT_WEIGHTS && costs.iter().all(|cost| cost.results <= SENT_WEIGHTS_OF_TEXT) {
             return Ok(());
         }

@@ -1,12 +1,11 @@
 //! Errors in the fields of requests, in the terms of JSON and by the names of the fields.
 
 use serde::de::DeserializeOwned;
-use serde_json::error::Category;
 use serde_json::{Map, Value};
 
 /// Maximum number of fields among which a wrong one is looked for.
 const MAX_FIELDS: usize = 64;
-/// Maximum bytes of a body in which a wrong field is looked for, which takes time.
+/// Maximum bytes of fields among which a wrong one is looked for.
 const MAX_SEARCHED: usize = 64 * 1024;
 
 /// Terms of Rust in the expectations of errors, and those of JSON.
@@ -34,20 +33,11 @@ const TERMS: [(&str, &str); 16] = [
 /// # Errors
 /// A description of what is wrong, which names the field.
 pub fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    let mut json = serde_json::Deserializer::from_slice(bytes);
-    let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let path = error.path().to_string();
-        let reason = error.into_inner();
-        match reason.classify() {
-            Category::Data => {
-                let fields = (bytes.len() <= MAX_SEARCHED).then(|| serde_json::from_slice(bytes).ok()).flatten();
-                wrong_field::<T>(&path, &reason.to_string(), fields)
-            }
-            Category::Io | Category::Syntax | Category::Eof => format!("the JSON is not valid: {reason}"),
-        }
-    })?;
-    json.end().map_err(|reason| format!("the JSON is not valid: {reason}"))?;
-    Ok(parsed)
+    serde_json::from_slice(bytes).map_err(|reason| match serde_json::from_slice::<Value>(bytes) {
+        // A value drops repeated fields.
+        Ok(value) => parse_value::<T>(value).err().unwrap_or_else(|| reason.to_string()),
+        Err(_) => format!("the JSON is not valid: {reason}"),
+    })
 }
 
 /// Parses fields.
@@ -55,31 +45,33 @@ pub fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
 /// # Errors
 /// A description of what is wrong, which names the field.
 pub fn parse_fields<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, String> {
-    serde_path_to_error::deserialize(&Value::Object(fields.clone())).map_err(|error| {
+    parse_value(Value::Object(fields))
+}
+
+fn parse_value<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(&value).map_err(|error| {
         let path = error.path().to_string();
-        let bytes: usize = fields.values().filter_map(Value::as_str).map(str::len).sum();
-        wrong_field::<T>(&path, &error.into_inner().to_string(), Some(fields).filter(|_| bytes <= MAX_SEARCHED))
+        let reason = in_terms_of_json(&error.into_inner().to_string());
+        let names_field = ["missing field", "unknown field"].iter().any(|start| reason.starts_with(start));
+        match path.as_str() {
+            "." | "?" if names_field => reason,
+            // The place of an error in options, which are parsed once all fields are read, is not known.
+            "." | "?" => match Some(value).filter(is_small).and_then(find_wrong::<T>) {
+                Some(field) => format!("{field}: {reason}"),
+                None => format!("the request is not valid: {reason}"),
+            },
+            path => format!("{path}: {reason}"),
+        }
     })
 }
 
-/// Returns the message of a wrong field.
-fn wrong_field<T: DeserializeOwned>(path: &str, reason: &str, fields: Option<Map<String, Value>>) -> String {
-    let reason = in_terms_of_json(reason);
-    let is_named = ["missing field", "unknown field", "duplicate field"].iter().any(|start| reason.starts_with(start));
-    // The place of an error in options, which are parsed once all fields are read, is not known.
-    match path {
-        "." | "?" if is_named => reason,
-        "." | "?" => match fields.and_then(find_wrong::<T>) {
-            Some(field) => format!("{field}: {reason}"),
-            None => format!("the JSON is not valid here: {reason}"),
-        },
-        path => format!("{path}: {reason}"),
-    }
+/// True if the time to look for a wrong field is short.
+fn is_small(value: &Value) -> bool {
+    value.to_string().len() <= MAX_SEARCHED
 }
 
 /// Finds the field without which the others are valid, or wrong in another way.
-fn find_wrong<T: DeserializeOwned>(fields: Map<String, Value>) -> Option<String> {
-    let mut fields = Value::Object(fields);
+fn find_wrong<T: DeserializeOwned>(mut fields: Value) -> Option<String> {
     let reason = T::deserialize(&fields).err()?.to_string();
     let names: Vec<String> = fields.as_object()?.keys().take(MAX_FIELDS).cloned().collect();
     for name in names {
@@ -95,11 +87,7 @@ fn find_wrong<T: DeserializeOwned>(fields: Map<String, Value>) -> Option<String>
 
 /// Replaces the types of Rust in an error of the parser.
 fn in_terms_of_json(reason: &str) -> String {
-    let (reason, position) = match reason.rsplit_once(" at line ") {
-        Some((reason, position)) => (reason, format!(" at line {position}")),
-        None => (reason, String::new()),
-    };
-    let Some((found, expected)) = reason.rsplit_once(", expected ") else { return format!("{reason}{position}") };
+    let Some((found, expected)) = reason.rsplit_once(", expected ") else { return reason.to_owned() };
     let expected = match TERMS.iter().find(|(rust, _)| *rust == expected) {
         Some((_, json)) => json,
         None if expected.starts_with("struct ") => "an object",
@@ -112,7 +100,7 @@ fn in_terms_of_json(reason: &str) -> String {
         Some("unit value" | "Option value") => "invalid type: null",
         _ => found,
     };
-    format!("{found}, expected {expected}{position}")
+    format!("{found}, expected {expected}")
 }
 
 /// Replaces names of options on the command line, such as `--length-penalty`, by the fields `length_penalty`.
@@ -176,9 +164,10 @@ mod tests {
                 r#"{"text": "a", "beam": -1}"#,
                 "beam: invalid value: integer `-1`, expected a whole number of at least 0",
             ),
-            (r#"{"text": ["a"]}"#, "text: invalid type: list, expected a text at line 1 column 9"),
-            (r#"{"beam": 1}"#, "missing field `text` at line 1 column 11"),
-            ("[]", "the JSON is not valid here: invalid type: list, expected an object at line 1 column 0"),
+            (r#"{"text": ["a"]}"#, "text: invalid type: list, expected a text"),
+            (r#"{"beam": 1}"#, "missing field `text`"),
+            ("[]", "the request is not valid: invalid type: list, expected an object"),
+            (r#"{"text": "a", "text": "b"}"#, "duplicate field `text` at line 1 column 20"),
             ("{", "the JSON is not valid: EOF while parsing an object at line 1 column 1"),
         ] {
             assert_eq!(parse_json::<Request>(json.as_bytes()).unwrap_err(), message);

@@ -88,11 +88,13 @@ pub trait SlicedJob: Send {
     fn fail(&mut self, error: ApiError);
 }
 
+type Work = Box<dyn FnOnce(&Cancellation) + Send>;
+
 /// Work that cannot be divided.
 pub struct WholeJob {
     lane: Lane,
     cancellation: Cancellation,
-    work: Option<Box<dyn FnOnce(&Cancellation) + Send>>,
+    work: Option<Work>,
 }
 
 impl WholeJob {

@@ -13,12 +13,16 @@ const BODIES: usize = 4;
 const COPIES: usize = 4;
 /// Share of the memory for answers that clients have not read yet.
 const ANSWERS: usize = 4;
+/// Share of the memory for connections.
+const CONNECTIONS: usize = 4;
+/// Bytes of a connection: headers, a small body, the texts in it, and the state.
+const CONNECTION: usize = 96 * 1024;
 /// Share of the memory for one slice of work.
 const SLICE: usize = 8;
 /// Bytes of its answer that a client may leave unread before its work pauses.
 const UNREAD: usize = 1 << 20;
 
-/// Memory of the requests. Half is for bodies and answers; the other half is for the work itself and for connections.
+/// Memory of the requests. A quarter each is for bodies, for answers, for connections, and for two slices of work.
 pub struct RequestMemory {
     limit: usize,
     bodies: Arc<Semaphore>,
@@ -35,6 +39,11 @@ impl RequestMemory {
     /// Bytes of all requests together.
     pub fn limit(&self) -> usize {
         self.limit
+    }
+
+    /// Number of connections that have a place.
+    pub fn connections(&self) -> u32 {
+        u32::try_from(self.limit / CONNECTIONS / CONNECTION).unwrap_or(u32::MAX)
     }
 
     /// Bytes of one slice of work.

@@ -110,7 +110,7 @@ impl<W: PairWork> SlicedJob for PairJob<W> {
             self.costs = Some(costs);
         }
         let costs = self.costs.as_deref().unwrap_or_default();
-        let end = self.done + slice_length(&costs[self.done..], &self.budget, 1);
+        let end = self.done + slice_length(&costs[self.done..], self.budget.slice(self.lane == Lane::Short, 1));
         let is_last = end == self.pairs.len();
         let slice = PairSlice { first: self.done, pairs: &self.pairs[self.done..end], is_last };
         let mut out = Vec::new();

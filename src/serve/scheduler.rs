@@ -157,7 +157,7 @@ impl Queue {
             let ready = jobs.waiting.iter().position(Job::is_ready);
             if let Some(job) = ready.and_then(|position| jobs.waiting.remove(position)) {
                 let batch = match job {
-                    Job::Translation(first) => WorkBatch::Translations(with_alike(first, &mut jobs.waiting)),
+                    Job::Translation(first) => WorkBatch::Translations(with_alike(*first, &mut jobs.waiting)),
                     Job::Sliced(job) => WorkBatch::Sliced(job),
                 };
                 jobs.running[worker] = batch.cancellations();
@@ -173,12 +173,12 @@ impl Queue {
 }
 
 /// Takes the jobs that can share a slice with the first one out of those that wait.
-fn with_alike(first: Box<TranslationJob>, waiting: &mut VecDeque<Job>) -> Vec<Box<TranslationJob>> {
+fn with_alike(first: TranslationJob, waiting: &mut VecDeque<Job>) -> Vec<TranslationJob> {
     let mut alike = vec![first];
     for job in std::mem::take(waiting) {
         match job {
             Job::Translation(job) if alike.len() < MAX_SHARED && job.is_ready() && job.is_like(&alike[0]) => {
-                alike.push(job);
+                alike.push(*job);
             }
             job => waiting.push_back(job),
         }
@@ -188,7 +188,7 @@ fn with_alike(first: Box<TranslationJob>, waiting: &mut VecDeque<Job>) -> Vec<Bo
 
 /// Work that runs at once.
 enum WorkBatch {
-    Translations(Vec<Box<TranslationJob>>),
+    Translations(Vec<TranslationJob>),
     Sliced(Box<dyn SlicedJob>),
 }
 
@@ -204,7 +204,8 @@ impl WorkBatch {
     fn run(self, lane: Lane, metrics: &ServerMetrics) -> Vec<Job> {
         match self {
             Self::Translations(jobs) => {
-                TranslationJob::run_slices(jobs, lane, metrics).into_iter().map(Job::Translation).collect()
+                let unfinished = TranslationJob::run_slices(jobs, lane, metrics).into_iter();
+                unfinished.map(|job| Job::Translation(Box::new(job))).collect()
             }
             Self::Sliced(mut job) => match job.run_slice() {
                 Ok(true) => Vec::new(),

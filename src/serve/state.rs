@@ -254,7 +254,7 @@ impl Server {
         result.await.map_err(|_| self.scheduler.lost())
     }
 
-    /// What the work of a request may cost.
+    /// Budget of the work of a request.
     pub fn budget(&self) -> WorkBudget {
         WorkBudget::new(&self.limits, self.memory.slice())
     }

@@ -1,6 +1,6 @@
 //! Translation of the sentences of a request, in slices that requests with equal options share.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use anyhow::Result;
 use rayon::prelude::*;
@@ -16,7 +16,8 @@ use crate::error::UsageError;
 use crate::search::Cancellation;
 use crate::text::WordSplitting;
 use crate::translator::{
-    DecodeOptions, Dictionary, MarkedUpTexts, Markup, MarkupOptions, Request, Sentence, Translation, Translator,
+    Constraints, DecodeOptions, Dictionary, MarkedUpTexts, Markup, MarkupOptions, Request, Sentence, Translation,
+    Translator,
 };
 
 /// Options of translation. Requests with equal ones can share a slice.
@@ -63,13 +64,15 @@ impl TranslationOptions {
             .with_unknown_copied(self.copies_unknown)
             .with_dictionary(self.replaces_unknown.then(Dictionary::default));
         let mut translator = unconstrained.clone();
-        let constraints = self.decoding.constraints().normalized(translator.config().text.normalization);
-        translator
-            .check_target_prefix(&Sentence { target_prefix: constraints.prefix.clone(), ..Sentence::default() })?;
-        if !constraints.is_empty() {
-            translator = translator.with_constraints(constraints)?;
-        }
         let markup = translator.markup_options_with(self.markup, self.placeholders.as_deref())?;
+        let constraints =
+            Constraints { placeholders: Some(markup.placeholders.clone()), ..self.decoding.constraints() };
+        let constraints = constraints.normalized(translator.config().text.normalization);
+        if !constraints.is_empty() {
+            let target_prefix = constraints.prefix.clone();
+            translator = translator.with_constraints(constraints)?;
+            translator.check_target_prefix(&Sentence { target_prefix, ..Sentence::default() })?;
+        }
         Ok(PreparedOptions { translator, unconstrained, request, markup })
     }
 
@@ -88,7 +91,6 @@ impl TranslationOptions {
 }
 
 /// Options that a model can translate with.
-#[derive(Clone)]
 struct PreparedOptions {
     /// Translator with all options.
     translator: Translator,
@@ -98,7 +100,7 @@ struct PreparedOptions {
     markup: MarkupOptions,
 }
 
-/// What is known of a request before its sentences are translated.
+/// Request whose sentences are ready to be translated.
 pub struct PreparedWork<'a> {
     /// Translator with the options of the request, without constraints.
     pub translator: &'a Translator,
@@ -163,7 +165,7 @@ pub struct TranslationJob {
 
 /// Texts that a model can translate with the options of their request.
 struct PreparedTexts {
-    options: PreparedOptions,
+    options: Arc<PreparedOptions>,
     texts: MarkedUpTexts,
     /// Cost of each sentence of the texts.
     costs: Vec<Cost>,
@@ -174,11 +176,18 @@ struct PreparedTexts {
 }
 
 impl PreparedTexts {
-    /// Sentences of the next slice, if so many jobs share it.
-    fn slice(&self, jobs: usize, budget: &WorkBudget) -> &[Sentence] {
-        let length = slice_length(&self.costs[self.done..], budget, jobs);
-        &self.texts.sentences()[self.done..][..length]
+    /// Number of sentences of the next slice, and its cost, of which the most is given.
+    fn slice(&self, most: Cost) -> (usize, Cost) {
+        let costs = &self.costs[self.done..];
+        let length = slice_length(costs, most);
+        (length, Cost::sum(&costs[..length]))
     }
+}
+
+/// Job with the number of sentences of its next slice.
+struct Slice {
+    job: TranslationJob,
+    length: usize,
 }
 
 impl TranslationJob {
@@ -232,10 +241,10 @@ impl TranslationJob {
     }
 
     /// Translates a slice of each of several jobs that are alike, together. Returns the jobs that are not done.
-    pub fn run_slices(jobs: Vec<Box<Self>>, lane: Lane, metrics: &ServerMetrics) -> Vec<Box<Self>> {
+    pub fn run_slices(jobs: Vec<Self>, lane: Lane, metrics: &ServerMetrics) -> Vec<Self> {
         let mut unfinished = Vec::new();
         let mut ready = Vec::with_capacity(jobs.len());
-        let mut options = jobs.iter().find_map(|job| Some(job.prepared.as_ref()?.options.clone()));
+        let mut options = jobs.iter().find_map(|job| Some(Arc::clone(&job.prepared.as_ref()?.options)));
         for mut job in jobs {
             match job.prepare(&mut options) {
                 Err(error) => job.sink.fail(error),
@@ -243,22 +252,35 @@ impl TranslationJob {
                 Ok(()) => ready.push(job),
             }
         }
-        if let Some(options) = options.filter(|_| !ready.is_empty()) {
-            unfinished.extend(translate_slices(ready, &options, metrics));
+        let mut slices = Vec::with_capacity(ready.len());
+        let mut sum = Cost::default();
+        let jobs = ready.len();
+        for job in ready {
+            let Some(prepared) = &job.prepared else { continue };
+            let (length, cost) = prepared.slice(job.budget.slice(lane == Lane::Short, jobs));
+            sum = sum.plus(cost);
+            if slices.is_empty() || sum.fits(job.budget.slice(lane == Lane::Short, 1)) {
+                slices.push(Slice { job, length });
+            } else {
+                unfinished.push(job);
+            }
+        }
+        if let Some(options) = options.filter(|_| !slices.is_empty()) {
+            unfinished.extend(translate_slices(slices, &options, metrics));
         }
         unfinished
     }
 
     /// Checks the options and the cost of the work, before the first slice. Jobs that are alike share their options.
-    fn prepare(&mut self, shared: &mut Option<PreparedOptions>) -> Result<(), ApiError> {
+    fn prepare(&mut self, shared: &mut Option<Arc<PreparedOptions>>) -> Result<(), ApiError> {
         if self.prepared.is_some() {
             return Ok(());
         }
         let options = match shared {
-            Some(options) => options.clone(),
-            None => shared.insert(self.options.prepare(&self.model)?).clone(),
+            Some(options) => Arc::clone(options),
+            None => Arc::clone(shared.insert(Arc::new(self.options.prepare(&self.model)?))),
         };
-        let texts = MarkedUpTexts::new(std::mem::take(&mut self.given), &options.markup);
+        let texts = MarkedUpTexts::new(&options.translator, std::mem::take(&mut self.given), &options.markup);
         self.budget.check_count(texts.sentences().len(), self.options.decoding.n_best, self.fields)?;
         let source = &options.translator.checkpoint().source;
         let costs = texts
@@ -273,8 +295,13 @@ impl TranslationJob {
         Ok(())
     }
 
+    /// Iterates over the sentences that are not translated yet.
+    fn next_sentences(&self) -> impl Iterator<Item = &Sentence> {
+        self.prepared.iter().flat_map(|prepared| &prepared.texts.sentences()[prepared.done..])
+    }
+
     /// Gives the client the texts that are complete with the translations of the next slice. Returns the job if it is not done.
-    fn take(mut self: Box<Self>, translations: Vec<Vec<Translation>>) -> Option<Box<Self>> {
+    fn take(mut self, translations: Vec<Vec<Translation>>) -> Option<Self> {
         if self.cancellation.is_cancelled() {
             self.sink.fail(ApiError::stopping());
             return None;
@@ -293,7 +320,7 @@ impl TranslationJob {
     fn send(&mut self, translations: Vec<Vec<Translation>>) -> Result<bool, ApiError> {
         let Some(prepared) = &mut self.prepared else { return Ok(true) };
         prepared.done += translations.len();
-        let translations = prepared.texts.add(&prepared.options.translator, translations)?;
+        let translations = prepared.texts.add(translations)?;
         let first = prepared.complete;
         prepared.complete += translations.len();
         let sentences = &prepared.texts.given()[first..prepared.complete];
@@ -306,35 +333,29 @@ impl TranslationJob {
 }
 
 /// Translates the next slice of each job in one batch and returns the jobs that are not done.
-fn translate_slices(
-    jobs: Vec<Box<TranslationJob>>,
-    options: &PreparedOptions,
-    metrics: &ServerMetrics,
-) -> Vec<Box<TranslationJob>> {
-    let (mut batch, mut lengths) = (Vec::new(), Vec::new());
-    for job in &jobs {
-        let slice = job.prepared.as_ref().map_or(&[][..], |prepared| prepared.slice(jobs.len(), &job.budget));
-        batch.extend_from_slice(slice);
-        lengths.push(slice.len());
+fn translate_slices(slices: Vec<Slice>, options: &PreparedOptions, metrics: &ServerMetrics) -> Vec<TranslationJob> {
+    let mut batch = Vec::new();
+    for Slice { job, length } in &slices {
+        batch.extend(job.next_sentences().take(*length).cloned());
     }
-    metrics.add_batch(&jobs[0].model.name, batch.len());
+    metrics.add_batch(&slices[0].job.model.name, batch.len());
     match options.translator.translate_batch(&batch, &options.request, &mut |_| {}) {
         Ok(translations) => {
             let mut translations = translations.into_iter();
-            let mut slices = Vec::with_capacity(jobs.len());
-            for (job, length) in jobs.into_iter().zip(lengths) {
-                slices.push((job, translations.by_ref().take(length).collect()));
+            let mut translated = Vec::with_capacity(slices.len());
+            for Slice { job, length } in slices {
+                translated.push((job, translations.by_ref().take(length).collect()));
             }
             // Links are computed here.
-            slices.into_par_iter().filter_map(|(job, translations)| job.take(translations)).collect()
+            translated.into_par_iter().filter_map(|(job, translations)| job.take(translations)).collect()
         }
         // The sentence of one client must not fail the others.
-        Err(_) if jobs.len() > 1 => {
-            jobs.into_iter().flat_map(|job| translate_slices(vec![job], options, metrics)).collect()
+        Err(_) if slices.len() > 1 => {
+            slices.into_iter().flat_map(|slice| translate_slices(vec![slice], options, metrics)).collect()
         }
         Err(error) => {
             let error = ApiError::from(error);
-            for mut job in jobs {
+            for Slice { mut job, .. } in slices {
                 job.sink.fail(error.clone());
             }
             Vec::new()
@@ -342,22 +363,25 @@ fn translate_slices(
     }
 }
 
+/// Values of all sentences of a request.
+type SentenceValues<T> = Result<Vec<T>, ApiError>;
+
 /// Sink that makes a value of each sentence's translations and sends all of them together.
 pub struct CollectedTranslations<T, F> {
     make: F,
     made: Vec<T>,
-    reply: Mutex<Option<oneshot::Sender<Result<Vec<T>, ApiError>>>>,
+    reply: Option<oneshot::Sender<SentenceValues<T>>>,
 }
 
 impl<T: Send, F: FnMut(&TranslatedSlice) -> Result<Vec<T>> + Send> CollectedTranslations<T, F> {
     /// Returns a sink and what receives its values. `make` returns one for each sentence of a slice.
-    pub fn new(make: F) -> (Self, oneshot::Receiver<Result<Vec<T>, ApiError>>) {
+    pub fn new(make: F) -> (Self, oneshot::Receiver<SentenceValues<T>>) {
         let (reply, result) = oneshot::channel();
-        (Self { make, made: Vec::new(), reply: Mutex::new(Some(reply)) }, result)
+        (Self { make, made: Vec::new(), reply: Some(reply) }, result)
     }
 
-    fn reply(&mut self, result: Result<Vec<T>, ApiError>) {
-        if let Some(reply) = self.reply.get_mut().ok().and_then(Option::take) {
+    fn reply(&mut self, result: SentenceValues<T>) {
+        if let Some(reply) = self.reply.take() {
             // A client that went away needs no reply.
             let _ = reply.send(result);
         }

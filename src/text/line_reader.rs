@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{is_read_once, is_standard};
+use super::{check_standard_input, is_read_once, is_standard};
 use crate::reporter::Reporter;
 
 /// Maximum number of bytes read of a line. The rest is skipped, which bounds memory for files without line ends.
@@ -162,6 +162,7 @@ impl LineReader {
     /// The file cannot be opened.
     pub fn open(path: &Path, max_bytes: usize) -> Result<Self> {
         let reader: Box<dyn Read + Send> = if is_standard(path) {
+            check_standard_input().with_context(|| cannot_read(&name(path)))?;
             Box::new(std::io::stdin())
         } else {
             Box::new(File::open(path).with_context(|| cannot_read(&name(path)))?)

@@ -26,6 +26,7 @@ mod surface_forms;
 mod table_format;
 mod table_header;
 mod table_records;
+mod table_writer;
 mod tokenizer_json;
 mod units;
 mod vocabulary;
@@ -50,8 +51,8 @@ pub use normalization::{NormalForm, Normalization, NormalizationStats};
 pub use pair::Pair;
 pub use pair_files::{
     FEATURES_COLUMN_ERROR, FIRST_FEATURES_COLUMN, PairFiles, ReadablePairs, SHIPPED_GOLD, SHIPPED_TEST,
-    SHIPPED_TRAINING, SHIPPED_VALIDATION, ensure_line_for_each, read_line_for_each, read_link_lines,
-    read_links_for_each, read_pairs,
+    SHIPPED_TRAINING, SHIPPED_VALIDATION, ensure_line_for_each, read_link_lines, read_links_for_each, read_pairs,
+    read_row_for_each,
 };
 pub use pair_reader::{LineNumbers, PairStream, read_numbered, read_parallel, read_table, read_tsv};
 pub use protected_tokens::{ProtectedTokens, features, features_before, split_trailing_features, without_features};
@@ -59,10 +60,14 @@ pub use segmentation::{Segmentation, UNKNOWN};
 pub use sentence_table::{SentenceTable, TableRows};
 pub use settings::TextSettings;
 pub use sorted_phrases::SortedPhrases;
-pub use standard_streams::{check_read_once, is_read_once, is_standard, open_descriptor, standard_input_has_data};
+pub use standard_streams::{
+    check_read_once, check_standard_input, check_standard_output, is_read_once, is_standard, open_descriptor,
+    remember_closed_streams, standard_input_has_data,
+};
 pub use surface_forms::{PhraseBoundaries, SurfaceForms};
 pub use table_format::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, is_separator_line};
 pub use table_header::is_header;
+pub use table_writer::{RowSyntax, TableWriter};
 pub use units::{BEGIN, END, PADDING, SPECIALS, Units};
 pub use vocabulary::Vocabulary;
 pub use word_spans::{

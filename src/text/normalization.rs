@@ -33,6 +33,13 @@ pub struct Normalization {
     pub lowercase: bool,
 }
 
+impl Normalization {
+    /// Returns a text in NFC and lowercase, by which words are compared.
+    pub fn folded(text: &str) -> String {
+        Self { form: NormalForm::Nfc, lowercase: true }.apply(text).into_owned()
+    }
+}
+
 impl NormalForm {
     /// Returns the name in the Unicode standard.
     pub fn name(self) -> &'static str {

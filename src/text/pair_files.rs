@@ -5,12 +5,15 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 
 use super::pair_reader::{read_each, read_each_parallel};
+use super::table_format::is_csv;
+use super::table_records::csv_records;
 use super::{
-    Column, LONGEST_LINE, LineError, LineNumbers, OnError, Pair, PairStream, TableFormat, count_lines, file_name,
-    has_csv_quotes, has_spaced_quotes, is_header, is_separator_line, is_truncated, read_lines, without_features,
+    Column, LONGEST_LINE, LineError, LineNumbers, OnError, Pair, PairStream, RowSyntax, TableFormat, count_lines,
+    file_name, has_csv_quotes, has_spaced_quotes, is_header, is_separator_line, is_truncated, read_lines,
+    without_features,
 };
 use crate::error::UsageError;
 use crate::reporter::Reporter;
@@ -266,17 +269,17 @@ impl PairFiles {
         (Pair { source: source.to_owned(), target: pair.target }, Some(features))
     }
 
-    /// Returns a line with the columns of the files and another target, as submissions to shared tasks have it.
-    pub fn row(&self, pair: &Pair, target: &str) -> String {
+    /// Returns a row with the columns of the files and another target, as submissions to shared tasks have it.
+    pub fn row(&self, pair: &Pair, target: &str, syntax: RowSyntax) -> String {
         let (given, features) = self.as_given(pair);
-        self.layout.row(&given.source, features.as_deref(), target)
+        syntax.row(&self.layout.row(&given.source, features.as_deref(), target))
     }
 
-    /// Returns the targets of lines that [`Self::row`] could have written, one for each pair; `None` if a line differs.
+    /// Returns the targets of rows with tabs that [`Self::row`] could have written, one for each pair; `None` if one differs.
     pub fn targets_of_rows<'t>(&self, pairs: &[Pair], lines: &'t [String]) -> Option<Vec<&'t str>> {
         let target = |(pair, line): (&Pair, &'t String)| {
             // NUL stands for the target.
-            let row = self.row(pair, "\0");
+            let row = self.row(pair, "\0", RowSyntax::Tabs);
             let (before, after) = row.split_once('\0')?;
             line.strip_prefix(before)?.strip_suffix(after)
         };
@@ -361,14 +364,20 @@ impl fmt::Display for PairFiles {
     }
 }
 
-/// Reads a file with one line for each of `pairs` pairs, which messages call `name`.
+/// Reads a file with one row for each of `pairs` pairs, which messages call `name`, with tabs between the cells. CSV may also have
+/// a header.
 ///
 /// # Errors
-/// The file cannot be read or has another number of lines.
-pub fn read_line_for_each(path: &Path, pairs: usize, name: &str) -> Result<Vec<String>> {
-    let lines = read_lines(path)?;
-    ensure_line_for_each(path, lines.len(), pairs, name)?;
-    Ok(lines)
+/// The file cannot be read, is invalid CSV, or has another number of rows.
+pub fn read_row_for_each(path: &Path, pairs: usize, name: &str) -> Result<Vec<String>> {
+    let mut rows = read_lines(path)?;
+    if is_csv(path) {
+        let records = csv_records(&rows).map_err(|reason| anyhow!("{}:{reason}", file_name(path)))?;
+        let header = records.len().saturating_sub(pairs).min(1);
+        rows = records.into_iter().skip(header).map(|record| record.cells.join("\t")).collect();
+    }
+    ensure_line_for_each(path, rows.len(), pairs, name)?;
+    Ok(rows)
 }
 
 /// Rejects a file of `lines` lines that should have one for each of `pairs` pairs, which the message calls `name`.
@@ -383,7 +392,7 @@ pub fn ensure_line_for_each(path: &Path, lines: usize, pairs: usize, name: &str)
 /// Reads a file with one line of links for each of `pairs` pairs, which messages call `name`.
 ///
 /// # Errors
-/// As [`read_line_for_each`]; or a line is longer than [`LONGEST_LINE`].
+/// The file cannot be read or has another number of lines; or a line is longer than [`LONGEST_LINE`].
 pub fn read_links_for_each(path: &Path, pairs: usize, name: &str) -> Result<Vec<String>> {
     let lines = read_link_lines(path)?;
     ensure_line_for_each(path, lines.len(), pairs, name)?;

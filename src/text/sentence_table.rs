@@ -9,7 +9,7 @@ use super::line_reader::{name, read_lines};
 use super::line_stream::LineStream;
 use super::table_header::{has_name_above_numbers, is_column_name, text_columns};
 use super::table_records::{Record, csv_line, csv_table, parse_csv_line, plain_records};
-use super::{Column, TableFormat};
+use super::{Column, RowSyntax, TableFormat};
 
 /// Table with a column of sentences.
 pub struct SentenceTable {
@@ -17,6 +17,8 @@ pub struct SentenceTable {
     column: usize,
     /// Separator of CSV; none for lines with tabs.
     csv: Option<char>,
+    /// Syntax of rows with a further cell.
+    output: RowSyntax,
     /// First row, if it names the columns.
     header: Option<String>,
     /// Number of cells of the first row, once it is known.
@@ -51,14 +53,23 @@ impl SentenceTable {
             let width = OnceLock::from(records.first().map_or(0, |first| first.cells.len()));
             let mut rows: Vec<String> = records.iter().map(|record| csv_line(&record.cells, separator)).collect();
             let header = rows.drain(..usize::from(has_header).min(rows.len())).next();
-            return Ok((Self { column, csv: Some(separator), header, width }, TableRows::Csv(rows)));
+            return Ok((
+                Self { column, csv: Some(separator), output: RowSyntax::Csv(separator), header, width },
+                TableRows::Csv(rows),
+            ));
         }
         let mut lines = LineStream::open(path)?;
         let header = if has_header { lines.next_chunk(1).pop().transpose()? } else { None };
         let first = header.as_ref().and_then(|line| plain_records(std::slice::from_ref(line), 0).next());
         let column = column.map_or(Ok(0), |column| index_of(column, first.as_ref())).map_err(with_name)?;
         let width = first.map(|first| OnceLock::from(first.cells.len())).unwrap_or_default();
-        Ok((Self { column, csv: None, header, width }, TableRows::Lines(lines)))
+        Ok((Self { column, csv: None, output: RowSyntax::Tabs, header, width }, TableRows::Lines(lines)))
+    }
+
+    /// Sets the syntax of rows with a further cell; by default that of the table.
+    #[must_use]
+    pub fn written_as(self, output: RowSyntax) -> Self {
+        Self { output, ..self }
     }
 
     /// Index of the column of sentences.
@@ -73,30 +84,24 @@ impl SentenceTable {
 
     /// Returns the cells of a row, separated by tabs. Rows are read in their order.
     pub fn cells(&self, row: &str) -> String {
-        self.width.get_or_init(|| self.width_of(row));
-        match self.csv {
-            None => row.to_owned(),
-            Some(separator) => {
-                let cells = parse_csv_line(row, separator);
-                cells.iter().map(|cell| cell.replace('\t', " ")).collect::<Vec<_>>().join("\t")
-            }
-        }
+        let cells = self.split(row);
+        self.width.get_or_init(|| cells.len());
+        RowSyntax::Tabs.row(&cells)
     }
 
     /// Returns a row with a further cell, after the last column of the first row.
     pub fn with_cell(&self, row: &str, cell: &str) -> String {
-        let missing = self.width.get().map_or(0, |width| width.saturating_sub(self.width_of(row)));
-        match self.csv {
-            None => format!("{row}{}\t{}", "\t".repeat(missing), cell.replace('\t', " ")),
-            Some(separator) => {
-                let missing = separator.to_string().repeat(missing);
-                format!("{row}{missing}{separator}{}", csv_line(&[cell.to_owned()], separator))
-            }
-        }
+        let mut cells = self.split(row);
+        cells.resize(cells.len().max(self.width.get().copied().unwrap_or_default()), String::new());
+        cells.push(cell.to_owned());
+        self.output.row(&cells)
     }
 
-    fn width_of(&self, row: &str) -> usize {
-        self.csv.map_or_else(|| row.split('\t').count(), |separator| parse_csv_line(row, separator).len())
+    fn split(&self, row: &str) -> Vec<String> {
+        match self.csv {
+            None => row.split('\t').map(str::to_owned).collect(),
+            Some(separator) => parse_csv_line(row, separator),
+        }
     }
 }
 

@@ -1,11 +1,55 @@
 //! Paths that name this process' standard streams.
 
-use std::io::IsTerminal;
+use std::io::{Error, IsTerminal};
 use std::path::Path;
-
-use anyhow::Result;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::error::usage;
+
+/// Standard streams that were closed when the process began: a bit for each descriptor.
+static CLOSED_AT_START: AtomicU8 = AtomicU8::new(0);
+
+/// Remembers which standard streams are closed. Rust's runtime replaces these by `/dev/null`, so a program calls this before.
+pub extern "C" fn remember_closed_streams() {
+    #[cfg(unix)]
+    for descriptor in [libc::STDIN_FILENO, libc::STDOUT_FILENO, libc::STDERR_FILENO] {
+        // SAFETY: the call has no preconditions.
+        if unsafe { libc::fcntl(descriptor, libc::F_GETFD) } == -1 {
+            CLOSED_AT_START.fetch_or(1 << descriptor, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Checks that standard output can be written. Rust's standard library discards what is written to a closed one.
+///
+/// # Errors
+/// It is closed, or open only for reading.
+pub fn check_standard_output() -> Result<(), Error> {
+    #[cfg(unix)]
+    check_open(libc::STDOUT_FILENO, libc::O_RDONLY, "it is closed, or not open for writing")?;
+    Ok(())
+}
+
+/// Checks that standard input can be read. Rust's standard library takes a closed one for an empty one.
+///
+/// # Errors
+/// It is closed, or open only for writing.
+pub fn check_standard_input() -> Result<(), Error> {
+    #[cfg(unix)]
+    check_open(libc::STDIN_FILENO, libc::O_WRONLY, "it is closed, or not open for reading")?;
+    Ok(())
+}
+
+#[cfg(unix)]
+fn check_open(descriptor: i32, wrong_mode: i32, message: &str) -> Result<(), Error> {
+    // SAFETY: the call has no preconditions.
+    let flags = unsafe { libc::fcntl(descriptor, libc::F_GETFL) };
+    let was_closed = CLOSED_AT_START.load(Ordering::Relaxed) & (1 << descriptor) != 0;
+    if was_closed || flags == -1 || flags & libc::O_ACCMODE == wrong_mode {
+        return Err(Error::other(message));
+    }
+    Ok(())
+}
 
 /// True if a path is `-`, standard input or output; `./-` is a file.
 pub fn is_standard(path: &Path) -> bool {
@@ -53,7 +97,7 @@ pub fn open_descriptor(path: &Path) -> Option<u32> {
 ///
 /// # Errors
 /// Standard input is named more than once ([`crate::error::UsageError`]).
-pub fn check_read_once(read: &[&Path]) -> Result<()> {
+pub fn check_read_once(read: &[&Path]) -> anyhow::Result<()> {
     let named = read.iter().filter(|path| is_standard(path) || open_descriptor(path) == Some(0)).count();
     if named > 1 {
         return usage(format!("standard input is named {named} times but can be read only once"));

@@ -59,8 +59,7 @@ impl TableFormat {
     /// Returns the format of a file: a `.csv` file is always CSV.
     #[must_use]
     pub fn for_file(&self, path: &Path) -> Self {
-        let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
-        Self { csv: self.csv || is_csv, ..self.clone() }
+        Self { csv: self.csv || is_csv(path), ..self.clone() }
     }
 
     /// Returns the format without its columns if the lines are a table of two columns that lacks them.
@@ -86,9 +85,8 @@ impl TableFormat {
         self.columns.iter().flatten().chain(&self.features).any(|column| matches!(column, Column::Name(_)))
     }
 
-    /// Returns a line with the cells of a pair between tabs, in the order of their columns. Columns with names have the order
-    /// source, features, target.
-    pub fn row(&self, source: &str, features: Option<&str>, target: &str) -> String {
+    /// Returns the cells of a pair in the order of their columns. Columns with names have the order source, features, target.
+    pub fn row<'t>(&self, source: &'t str, features: Option<&'t str>, target: &'t str) -> Vec<&'t str> {
         let number = |column: Option<&Column>, default: usize| match column {
             Some(Column::Number(number)) => *number,
             _ => default,
@@ -103,7 +101,7 @@ impl TableFormat {
         if !self.has_named_columns() {
             cells.sort_by_key(|(column, _)| *column);
         }
-        cells.into_iter().filter_map(|(_, cell)| cell).collect::<Vec<_>>().join("\t")
+        cells.into_iter().filter_map(|(_, cell)| cell).collect()
     }
 
     /// Replaces column names by numbers. `lines` are the first lines of a file that is not CSV.
@@ -225,6 +223,11 @@ impl TableFormat {
                 .to_owned(),
         }
     }
+}
+
+/// True if a file of this name is always CSV.
+pub fn is_csv(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
 }
 
 /// True if a pair is the line `sep=TAB`, which states the separator for Excel.

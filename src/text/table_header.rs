@@ -7,7 +7,7 @@ use super::table_records::Record;
 /// Names of columns of sentence pairs in lower case, some codes of languages and names in the languages themselves.
 const COLUMN_NAMES: &str = " source target src tgt trg input output original translation translations sentence sentences text \
     texts word words phrase phrases form lemma lexeme headword meaning pronunciation phonemes phones ipa transcription \
-    transliteration gloss lang language side column en fr de es it pt nl ru ar he hi zh ja ko tr pl cs sv fi el fa sw cy \
+    transliteration gloss features tags lang language side column en fr de es it pt nl ru ar he hi zh ja ko tr pl cs sv fi el fa sw cy \
     français deutsch español italiano português nederlands català galego euskara cymraeg gaeilge brezhoneg dansk norsk \
     svenska suomi íslenska polski čeština slovenčina slovenščina hrvatski magyar română русский українська български \
     ελληνικά türkçe esperanto العربية עברית فارسی 中文 日本語 한국어 ";

@@ -74,18 +74,24 @@ pub(super) fn csv_table(lines: &[String]) -> Result<(char, Vec<Record>)> {
     Ok((separator, split_records(lines, separator)?))
 }
 
-/// Returns cells as a line of CSV.
-pub(super) fn csv_line(cells: &[String], separator: char) -> String {
-    let quoted = |cell: &String| match cell.contains([separator, '"']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.clone(),
-    };
-    cells.iter().map(quoted).collect::<Vec<_>>().join(&separator.to_string())
+/// Returns cells as a line of CSV. Cells from which a reader could conclude another separator are quoted too.
+pub(super) fn csv_line<S: AsRef<str>>(cells: &[S], separator: char) -> String {
+    cells.iter().map(|cell| csv_cell(cell.as_ref(), separator)).collect::<Vec<_>>().join(&separator.to_string())
+}
+
+fn csv_cell(cell: &str, separator: char) -> String {
+    let special = [separator, '"', '\t', ',', ';', '\n', '\r'];
+    let begins_specially =
+        cell.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("sep=")) || cell.starts_with('\u{feff}');
+    if cell.contains(special) || begins_specially || cell.trim().len() < cell.len() {
+        return format!("\"{}\"", cell.replace('"', "\"\"").replace(['\n', '\r'], " "));
+    }
+    cell.to_owned()
 }
 
 /// Returns the cells of a line that [`csv_line`] wrote.
 pub(super) fn parse_csv_line(line: &str, separator: char) -> Vec<String> {
-    parse_records(&[line.to_owned()], separator).0.pop().map(|record| record.cells).unwrap_or_default()
+    parse_records(&[line.to_owned()], separator).complete.pop().map(|record| record.cells).unwrap_or_default()
 }
 
 /// Returns the separator that a first line such as `sep=;` states for Excel.
@@ -99,25 +105,25 @@ pub(super) fn stated_separator(line: &str) -> Option<char> {
 pub(super) fn detect_separator(lines: &[String]) -> Option<(char, &'static str)> {
     let ((separator, name), regular) = most_regular(lines);
     let is_filled = |record: &Record| record.cells.len() > 1 || !record.cells[0].trim().is_empty();
-    let records = parse_records(sample(lines), separator).0.into_iter().filter(is_filled).count();
+    let records = parse_records(sample(lines), separator).complete.into_iter().filter(is_filled).count();
     (2 * regular > records).then_some((separator, name))
 }
 
 /// Returns the separator that splits the most records into the same number of cells, at least two, and the number of
-/// these records. Ties go to the separator with fewer spaces after it (prose has spaces after commas), then to the more
-/// likely one.
+/// these records. Ties go to the separator with fewer quotes within its cells, then to the one with fewer spaces after it (prose
+/// has spaces after commas), then to the more likely one.
 fn most_regular(lines: &[String]) -> ((char, &'static str), usize) {
     let regular = |separator: char| {
-        let records = parse_records(sample(lines), separator).0;
+        let ParsedRecords { complete: records, inner_quotes, .. } = parse_records(sample(lines), separator);
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         let rows = || records.iter().map(|record| &record.cells[..]).filter(|cells| cells.len() > 1);
         rows().for_each(|cells| *counts.entry(cells.len()).or_default() += 1);
         let spaced = rows().flat_map(|cells| &cells[1..]).filter(|cell| cell.starts_with(' ')).count();
-        (counts.into_values().max().unwrap_or_default(), Reverse(spaced))
+        (counts.into_values().max().unwrap_or_default(), Reverse(inner_quotes), Reverse(spaced))
     };
     let all = SEPARATORS.map(|separator| (separator, regular(separator.0)));
     let best = all.into_iter().rev().max_by_key(|(_, regular)| *regular);
-    best.map_or((SEPARATORS[0], 0), |(separator, (regular, _))| (separator, regular))
+    best.map_or((SEPARATORS[0], 0), |(separator, (regular, ..))| (separator, regular))
 }
 
 /// Returns the lines by which the separator is detected.
@@ -129,14 +135,24 @@ fn sample(lines: &[String]) -> &[String] {
 /// Splits lines into records. Quoted cells may contain separators, line ends, which become spaces, and doubled quotes.
 fn split_records(lines: &[String], separator: char) -> Result<Vec<Record>> {
     match parse_records(lines, separator) {
-        (_, Some(Record { line, .. })) => bail!("{line}: a quote opened in this line is never closed"),
-        (records, None) => Ok(records),
+        ParsedRecords { open: Some(Record { line, .. }), .. } => {
+            bail!("{line}: a quote opened in this line is never closed")
+        }
+        parsed => Ok(parsed.complete),
     }
 }
 
-/// Returns the complete records of lines, and the last one if its quote is not closed.
-fn parse_records(lines: &[String], separator: char) -> (Vec<Record>, Option<Record>) {
-    let mut records = Vec::new();
+/// Records of lines.
+struct ParsedRecords {
+    complete: Vec<Record>,
+    /// Last record, if its quote is not closed.
+    open: Option<Record>,
+    /// Number of quotes that neither begin nor end a cell.
+    inner_quotes: usize,
+}
+
+fn parse_records(lines: &[String], separator: char) -> ParsedRecords {
+    let (mut records, mut inner_quotes) = (Vec::new(), 0);
     let mut open: Option<Record> = None;
     for (index, line) in lines.iter().enumerate() {
         let mut quoted = open.is_some();
@@ -151,9 +167,16 @@ fn parse_records(lines: &[String], separator: char) -> (Vec<Record>, Option<Reco
             match character {
                 '"' if quoted => match characters.next_if_eq(&'"') {
                     Some(quote) => push_char(&mut record, quote),
-                    None => quoted = false,
+                    None => {
+                        quoted = false;
+                        inner_quotes += usize::from(characters.peek().is_some_and(|&next| next != separator));
+                    }
                 },
                 '"' if at_start => quoted = true,
+                '"' => {
+                    inner_quotes += 1;
+                    push_char(&mut record, character);
+                }
                 _ if character == separator && !quoted => record.cells.push(String::new()),
                 _ => push_char(&mut record, character),
             }
@@ -166,7 +189,7 @@ fn parse_records(lines: &[String], separator: char) -> (Vec<Record>, Option<Reco
             records.push(record);
         }
     }
-    (records, open)
+    ParsedRecords { complete: records, open, inner_quotes }
 }
 
 fn push_char(record: &mut Record, character: char) {

@@ -268,7 +268,7 @@ impl Vocabulary {
         };
         let units = encoding.get_ids().iter().zip(&spans).map(unit_text).collect();
         let mut word_spans = word_spans(text, words);
-        if words == WordSplitting::Characters {
+        if matches!(words, WordSplitting::Characters | WordSplitting::CodePoints) {
             join_composed(&mut word_spans, &spans);
         }
         Ok(Segmentation::new(text, encoding.get_ids().to_vec(), units, &spans, &word_spans))

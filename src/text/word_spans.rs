@@ -28,10 +28,15 @@ pub enum WordSplitting {
     #[serde(skip)]
     #[cfg_attr(feature = "cli", value(skip))]
     Terms,
-    /// Each character other than white space, for texts in character units.
+    /// Each character other than white space, together with its marks (a grapheme cluster, UAX #29), for texts in character
+    /// units.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", value(skip))]
     Characters,
+    /// Each code point other than white space, for copying unknown ones.
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", value(skip))]
+    CodePoints,
 }
 
 /// Returns true if no text has more than one word.
@@ -51,6 +56,7 @@ pub fn word_spans(text: &str, words: WordSplitting) -> Vec<Range<usize>> {
             .flat_map(|span| split_unspaced(text, span))
             .collect(),
         WordSplitting::Characters => characters(text),
+        WordSplitting::CodePoints => code_points(text),
     }
 }
 
@@ -83,6 +89,17 @@ fn split_unspaced(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
 }
 
 fn characters(text: &str) -> Vec<Range<usize>> {
+    let mut spans = Vec::new();
+    for (start, grapheme) in text.grapheme_indices(true) {
+        // A mark without a base of its own may follow white space.
+        let character = grapheme.trim_start();
+        let end = start + grapheme.len();
+        spans.extend((!character.is_empty()).then(|| end - character.len()..end));
+    }
+    spans
+}
+
+fn code_points(text: &str) -> Vec<Range<usize>> {
     let characters = text.char_indices().filter(|(_, character)| !character.is_whitespace());
     characters.map(|(start, character)| start..start + character.len_utf8()).collect()
 }
@@ -233,6 +250,20 @@ mod tests {
     fn each_character_is_a_word() {
         assert_eq!(word_spans(" é a", WordSplitting::Characters), [1..3, 4..5]);
         assert!(word_spans(" \u{a0}", WordSplitting::Characters).is_empty());
+        for (text, characters) in [
+            ("b\u{300}e\u{301}", &["b\u{300}", "e\u{301}"][..]),
+            ("लाडा", &["ला", "डा"]),
+            ("กำ น้ำ", &["กำ", "น้ำ"]),
+            ("👩‍👩‍👧🇫🇷a", &["👩‍👩‍👧", "🇫🇷", "a"]),
+            (" \u{301}a", &["\u{301}", "a"]),
+            ("\u{1100}\u{1161}\u{11a8}각", &["\u{1100}\u{1161}\u{11a8}", "각"]),
+            ("a\r\nb", &["a", "b"]),
+        ] {
+            let words: Vec<&str> =
+                word_spans(text, WordSplitting::Characters).into_iter().map(|span| &text[span]).collect();
+            assert_eq!(words, characters);
+        }
+        assert_eq!(word_spans("b\u{300} e", WordSplitting::CodePoints), [0..1, 1..3, 4..5]);
     }
 
     #[test]

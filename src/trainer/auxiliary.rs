@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -286,7 +286,11 @@ impl<'a> AuxiliaryTraining<'a> {
                     return Ok(interrupted());
                 }
             }
-            corpora.push(SyntheticFiles::new(&self.model_dir, corpus));
+            let corpus = SyntheticFiles::new(&self.model_dir, corpus);
+            corpus.files.read("--train").with_context(|| {
+                format!("{}: damaged; remove these files and --resume makes them again", corpus.files)
+            })?;
+            corpora.push(corpus);
         }
         let Self { mut spec, model_dir, lock, began, context, .. } = self;
         spec.sources.synthetic = corpora;
@@ -305,12 +309,17 @@ impl<'a> AuxiliaryTraining<'a> {
     /// [`StopReason::Interrupted`] or why training ended.
     fn make(&self, model: &AuxiliaryModel, number: usize) -> Result<StopReason> {
         let (directory, observer) = (self.model_dir.auxiliary_model(&model.name), self.context.observer);
-        let session = if directory.dir_state() == DirState::Training {
+        let state = directory.dir_state();
+        let session = if state == DirState::Training {
             let pairs = SourceOptions { pairs: Some(model.spec.sources.clone()), ..SourceOptions::default() };
             let limits = TrainConfig { save_every: model.spec.config.save_every, ..TrainConfig::default() };
             Session::resume(directory.path(), &limits, &pairs, self.context)
         } else {
             Session::begin(&model.spec, directory.path(), self.context)
+        };
+        let session = match state {
+            DirState::Nothing => session,
+            _ => session.with_context(|| directory.retraining_advice()),
         };
         if session.is_err() && observer.should_stop() {
             return Ok(StopReason::Interrupted);

@@ -564,9 +564,9 @@ fn examples(
         }
         let aligner = model_dir.load_aligner(checkpoint)?.with_context(|| {
             format!(
-                "{}: aligner.safetensors is missing, which guided alignment needs; this training cannot be resumed: train \
-                 another model with --out",
-                model_dir.path().display()
+                "{}: aligner.safetensors is missing, which guided alignment needs; this training cannot be resumed{}",
+                model_dir.path().display(),
+                model_dir.other_model_advice(": ")
             )
         })?;
         Ok(AlignmentTargets::new(&training.pairs, &aligner, weight))

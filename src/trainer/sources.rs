@@ -413,7 +413,7 @@ impl TrainingSources {
         }
         for SyntheticFiles { files, corpus } in &self.synthetic {
             let pairs = files.read("--train").with_context(|| {
-                format!("the synthetic pairs of {} are missing; train another model with --out", corpus.name)
+                format!("the synthetic pairs of {} are missing or damaged; train another model with --out", corpus.name)
             })?;
             self.add_weights(&mut read, &pairs, corpus.source.weight);
             read.synthetic.extend(pairs);

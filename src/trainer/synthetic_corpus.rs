@@ -46,7 +46,8 @@ impl SyntheticTexts {
         observer: &dyn Observer,
     ) -> Result<bool> {
         let mut finished = FinishedLines::open(model_dir.auxiliary_path().join(format!("{corpus}.unfinished")))?;
-        let translator = Translator::load_on(model, device)?;
+        let translator =
+            Translator::load_on(model, device).with_context(|| ModelDir::new(model).retraining_advice())?;
         let request = self.decoding.request()?;
         let mut stage = observer.stage(self.progress, Some(self.texts.len()));
         let first = finished.lines.len().min(self.texts.len());

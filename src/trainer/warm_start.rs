@@ -141,3 +141,22 @@ impl WarmStart {
         })
     }
 }
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use clap::{Args, Command};
+
+    use super::*;
+
+    /// The help lists the options of the model and its text under these headings.
+    #[test]
+    fn model_determines_the_options_of_model_and_text() {
+        let command = TrainConfig::augment_args(Command::new(""));
+        let is_of_model = |heading: Option<&str>| matches!(heading, Some("Text" | "Model"));
+        let options = command.get_arguments().filter(|option| is_of_model(option.get_help_heading()));
+        let mut names: Vec<&str> = options.filter_map(|option| option.get_long()).collect();
+        // This limit of pairs is not stored in the model's parameters.
+        names.retain(|name| *name != "max-length");
+        assert_eq!(names, TrainConfig::MODEL_OPTIONS);
+    }
+}

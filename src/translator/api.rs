@@ -8,8 +8,8 @@ use std::sync::Arc;
 use candle_core::Device;
 
 use super::{
-    DecodeOptions, ForcedScore, LinkOptions, LinkedPair, Linker, MarkupOptions, Sentence, Translation, Translator,
-    learn_aligner,
+    Constraints, DecodeOptions, ForcedScore, LinkOptions, LinkedPair, Linker, MarkupOptions, Placeholders, Sentence,
+    Translation, Translator, learn_aligner,
 };
 use crate::aligner::WordAligner;
 use crate::checkpoint::ModelDir;
@@ -87,7 +87,7 @@ impl Translator {
         options: &DecodeOptions,
     ) -> Result<Vec<Vec<Translation>>> {
         let texts: Vec<Sentence> = texts.iter().map(|text| Sentence::from(text.as_ref())).collect();
-        let translator = self.constrained(options)?;
+        let translator = self.constrained(options, Some(&markup.placeholders))?;
         Ok(translator.translate_batch_marked_up(&texts, markup, &options.request()?, &mut |_| {})?)
     }
 
@@ -110,15 +110,21 @@ impl Translator {
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> anyhow::Result<Vec<Vec<Translation>>> {
         let request = options.request()?;
-        self.constrained(options)?.translate_batch(sentences, &request, on_progress)
+        self.constrained(options, None)?.translate_batch(sentences, &request, on_progress)
     }
 
-    /// Returns the translator with the constraints of the options, or itself if there are none.
+    /// Returns the translator with the constraints of the options, or itself if there are none. `placeholders` are those of the
+    /// sentences, if they are taken out.
     ///
     /// # Errors
     /// As [`Self::with_constraints`].
-    pub fn constrained(&self, options: &DecodeOptions) -> anyhow::Result<Cow<'_, Self>> {
-        let constraints = options.constraints().normalized(self.config().text.normalization);
+    pub fn constrained(
+        &self,
+        options: &DecodeOptions,
+        placeholders: Option<&Placeholders>,
+    ) -> anyhow::Result<Cow<'_, Self>> {
+        let constraints = Constraints { placeholders: placeholders.cloned(), ..options.constraints() };
+        let constraints = constraints.normalized(self.config().text.normalization);
         if constraints.is_empty() {
             return Ok(Cow::Borrowed(self));
         }

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 
-use super::{MAX_SENTENCE_UNITS, Sentence};
+use super::markup::{PlacedPhrase, PlaceholderPlace};
+use super::{MAX_SENTENCE_UNITS, Placeholders, Sentence};
 use crate::search::{AvoidedPhrases, DecodingConstraints, MAX_REQUIRED_UNITS, RequiredPhrase};
 use crate::text::{
-    KnownWords, LONGEST_LINE, NormalForm, Normalization, Pair, Segmentation, SortedPhrases, SurfaceForms, UNKNOWN,
-    Units, Vocabulary, WordSplitting, word_spans,
+    KnownWords, LONGEST_LINE, Normalization, Pair, Segmentation, SortedPhrases, SurfaceForms, UNKNOWN, Units,
+    Vocabulary, WordSplitting, word_spans,
 };
 
 /// Constraints on translations as text.
@@ -25,6 +26,9 @@ pub struct Constraints {
     pub avoided: Vec<String>,
     /// Terms whose translations are required where a term occurs in the source.
     pub terms: Terminology,
+    /// Placeholders of the sentences, where tags and placeholders are taken out of them. In the prefix and in required phrases,
+    /// they stand for those of the sentence.
+    pub placeholders: Option<Placeholders>,
 }
 
 impl Constraints {
@@ -37,12 +41,13 @@ impl Constraints {
             required: self.required.into_iter().map(normalize).collect(),
             avoided: self.avoided.into_iter().map(normalize).collect(),
             terms: self.terms.normalized(normalization),
+            placeholders: self.placeholders,
         }
     }
 
     /// True if there are no constraints.
     pub fn is_empty(&self) -> bool {
-        let Self { prefix, required, avoided, terms } = self;
+        let Self { prefix, required, avoided, terms, placeholders: _ } = self;
         prefix.is_none() && required.is_empty() && avoided.is_empty() && terms.by_first_word.is_empty()
     }
 
@@ -67,7 +72,7 @@ impl Terminology {
     pub fn from_pairs(pairs: Vec<Pair>) -> Self {
         let mut by_first_word: HashMap<String, Vec<(Vec<String>, String)>> = HashMap::new();
         for Pair { source, target } in pairs {
-            let words: Vec<String> = words(&source).map(fold).collect();
+            let words: Vec<String> = words(&source).map(Normalization::folded).collect();
             if let Some(first) = words.first() {
                 by_first_word.entry(first.clone()).or_default().push((words, target.trim().to_owned()));
             }
@@ -105,7 +110,7 @@ impl Terminology {
 
     /// Finds terms in the words of a sentence by leftmost-longest match. Returns their spans and translations.
     fn find(&self, words: &[String]) -> Vec<(Range<usize>, &str)> {
-        let sentence: Vec<String> = words.iter().map(|word| fold(word)).collect();
+        let sentence: Vec<String> = words.iter().map(|word| Normalization::folded(word)).collect();
         let mut found = Vec::new();
         let mut start = 0;
         while let Some(word) = sentence.get(start) {
@@ -123,11 +128,6 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     word_spans(text, WordSplitting::Terms).into_iter().map(|span| &text[span])
 }
 
-/// Key by which words of terms and sentences are compared: NFC and lowercase.
-fn fold(word: &str) -> String {
-    Normalization { form: NormalForm::Nfc, lowercase: true }.apply(word).into_owned()
-}
-
 fn is_known(units: &[u32]) -> bool {
     !units.is_empty() && !units.contains(&UNKNOWN)
 }
@@ -137,10 +137,13 @@ fn is_known(units: &[u32]) -> bool {
 pub struct CompiledConstraints {
     prefix: Option<String>,
     required: Vec<RequiredPhrase>,
+    /// Required phrases that contain placeholders.
+    placed: Vec<PlacedPhrase>,
     avoided: Arc<AvoidedPhrases>,
     terms: Terminology,
     /// Translations that are not required, since the model has no units for them.
     pub skipped_terms: Vec<String>,
+    placeholders: Option<Placeholders>,
 }
 
 impl CompiledConstraints {
@@ -149,11 +152,18 @@ impl CompiledConstraints {
     /// # Errors
     /// The vocabulary has no units for a required phrase, or there are too many units.
     pub fn new(constraints: Constraints, target: &Vocabulary, known_words: Option<Arc<KnownWords>>) -> Result<Self> {
-        let require = |phrase: &String| {
-            let text = target.written_text(phrase.trim()).into_owned();
-            Ok(RequiredPhrase { units: encode_known(&text, target)?, text, term: Vec::new() })
-        };
-        let required: Vec<RequiredPhrase> = constraints.required.iter().map(require).collect::<Result<_>>()?;
+        let placeholders = constraints.placeholders;
+        let (mut required, mut placed) = (Vec::new(), Vec::new());
+        for given in &constraints.required {
+            let phrase = placed_phrase(given.trim(), placeholders.as_ref());
+            // A placeholder alone needs no units.
+            if phrase.places.is_empty() || !phrase.text.trim().is_empty() {
+                let text = target.written_text(phrase.text.trim()).into_owned();
+                let units = encode_known(&text, target)?;
+                required.push(RequiredPhrase { units, text, term: Vec::new() });
+            }
+            placed.extend((!phrase.places.is_empty()).then_some(phrase));
+        }
         let units: usize = required.iter().map(|phrase| phrase.units.len()).sum();
         ensure!(
             units <= MAX_REQUIRED_UNITS,
@@ -166,7 +176,44 @@ impl CompiledConstraints {
             _ => AvoidedPhrases::new(avoided, target.surface_forms(), known_words),
         };
         let (terms, skipped_terms) = constraints.terms.covered_by(target)?;
-        Ok(Self { prefix: constraints.prefix, required, avoided: Arc::new(avoided), terms, skipped_terms })
+        let avoided = Arc::new(avoided);
+        Ok(Self { prefix: constraints.prefix, required, placed, avoided, terms, skipped_terms, placeholders })
+    }
+
+    /// Returns the prefix of the translation of a sentence. Its own one takes precedence.
+    fn prefix(&self, sentence: &Sentence) -> PlacedPhrase {
+        let given = sentence.target_prefix.as_ref().or(self.prefix.as_ref()).map_or("", String::as_str);
+        placed_phrase(given.trim_start(), self.placeholders.as_ref())
+    }
+
+    /// Names of the placeholders that constraints place in the translation of a sentence.
+    pub fn placed_names(&self, sentence: &Sentence) -> Vec<String> {
+        let prefix = self.prefix(sentence);
+        let places = self.placed.iter().chain([&prefix]).flat_map(|phrase| &phrase.places);
+        places.map(|place| place.name.clone()).collect()
+    }
+
+    /// Places of placeholders in the translation of a sentence, where the prefix and required phrases have them.
+    pub fn places(
+        &self,
+        sentence: &Sentence,
+        translation: &str,
+        surface_forms: &SurfaceForms,
+    ) -> Vec<PlaceholderPlace> {
+        let mut places = self.prefix(sentence).places;
+        for phrase in &self.placed {
+            let text = phrase.text.trim();
+            // A phrase without words says nothing about the place.
+            let span = surface_forms.spans_of_phrase(translation, text).next().filter(|_| !text.is_empty());
+            let Some(span) = span else { continue };
+            for place in &phrase.places {
+                let place = PlaceholderPlace { at: span.start + place.at, ..place.clone() };
+                if !places.contains(&place) {
+                    places.push(place);
+                }
+            }
+        }
+        places
     }
 
     /// Checks a sentence's own target prefix.
@@ -174,7 +221,10 @@ impl CompiledConstraints {
     /// # Errors
     /// The vocabulary has no units for it, or it is too long.
     pub fn check_target_prefix(&self, sentence: &Sentence, target: &Vocabulary) -> Result<()> {
-        sentence.target_prefix.as_ref().map_or(Ok(()), |prefix| encode_prefix(prefix, target).map(drop))
+        match sentence.target_prefix {
+            Some(_) => encode_prefix(&self.prefix(sentence).text, target).map(drop),
+            None => Ok(()),
+        }
     }
 
     /// True if a text contains an avoided phrase.
@@ -187,11 +237,11 @@ impl CompiledConstraints {
     /// # Errors
     /// As [`Self::check_target_prefix`].
     pub fn constraints(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<DecodingConstraints> {
-        let prefix = sentence.target_prefix.as_ref().or(self.prefix.as_ref()).map_or("", String::as_str);
+        let PlacedPhrase { text: prefix, .. } = self.prefix(sentence);
         let mut required = self.required.clone();
         required.extend(self.required_terms(sentence, [source, target])?);
         let constraints = DecodingConstraints {
-            prefix: encode_prefix(prefix, target)?,
+            prefix: encode_prefix(&prefix, target)?,
             // A character that consists of letters is given as a whole.
             prefix_ends_word: prefix.ends_with(char::is_whitespace) || target.units() == Units::Letter,
             avoided: Arc::clone(&self.avoided),
@@ -223,17 +273,33 @@ impl CompiledConstraints {
 
 /// Removes duplicates and phrases that another phrase contains as whole words. Terms at other places are kept.
 fn without_subsumed(phrases: Vec<RequiredPhrase>, surface_forms: &SurfaceForms) -> Vec<RequiredPhrase> {
-    let is_subsumed = |index: usize, other: usize| {
-        let (units, longer) = (&phrases[index].units, &phrases[other].units);
-        let matches = longer.windows(units.len()).enumerate().filter(|(_, window)| *window == &units[..]);
-        let mut next_units = matches.map(|(start, _)| longer.get(start + units.len()));
-        let is_whole = next_units.any(|unit| unit.is_none_or(|&unit| !surface_forms.continues_word(unit)));
-        let are_terms = [index, other].map(|phrase| phrases[phrase].is_term());
-        // Terms come last.
-        is_whole && are_terms != [true; 2] && (longer.len() > units.len() || are_terms[1] || other < index)
+    let is_needed =
+        |&index: &usize| !(0..phrases.len()).any(|other| is_subsumed(&phrases, index, other, surface_forms));
+    (0..phrases.len()).filter(is_needed).map(|index| phrases[index].clone()).collect()
+}
+
+/// True if a phrase is a duplicate of another one, or contained in it as whole words.
+fn is_subsumed(phrases: &[RequiredPhrase], index: usize, other: usize, surface_forms: &SurfaceForms) -> bool {
+    let (units, longer) = (&phrases[index].units, &phrases[other].units);
+    let matches = longer.windows(units.len()).enumerate().filter(|(_, window)| *window == &units[..]);
+    let mut next_units = matches.map(|(start, _)| longer.get(start + units.len()));
+    let is_whole = next_units.any(|unit| unit.is_none_or(|&unit| !surface_forms.continues_word(unit)));
+    let takes_precedence = match [index, other].map(|phrase| phrases[phrase].is_term()) {
+        [true, true] => false,
+        // Of equal phrases, a term stays, since it has a place.
+        [true, false] => longer.len() > units.len(),
+        [false, true] => true,
+        [false, false] => longer.len() > units.len() || other < index,
     };
-    let needed = |&index: &usize| !(0..phrases.len()).any(|other| other != index && is_subsumed(index, other));
-    (0..phrases.len()).filter(needed).map(|index| phrases[index].clone()).collect()
+    index != other && is_whole && takes_precedence
+}
+
+/// Takes the placeholders of the sentences out of a phrase.
+fn placed_phrase(given: &str, placeholders: Option<&Placeholders>) -> PlacedPhrase {
+    match placeholders {
+        Some(placeholders) => PlacedPhrase::new(given, placeholders),
+        None => PlacedPhrase { text: given.to_owned(), places: Vec::new() },
+    }
 }
 
 fn encode_prefix(prefix: &str, target: &Vocabulary) -> Result<Vec<u32>> {
@@ -272,6 +338,7 @@ fn shortened(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::PhraseBoundaries;
 
     fn terms(pairs: &[(&str, &str)]) -> Terminology {
         let pair = |&(source, target): &(&str, &str)| Pair { source: source.to_owned(), target: target.to_owned() };
@@ -299,11 +366,33 @@ mod tests {
     }
 
     #[test]
+    fn equal_phrases_are_required_once() {
+        let forms = ["", "", "", "", " a", " b"].map(str::to_owned).to_vec();
+        let surface_forms = SurfaceForms::new(forms, PhraseBoundaries::Words);
+        let phrase = |units: &[u32], is_term: bool| RequiredPhrase {
+            text: String::new(),
+            units: units.to_vec(),
+            term: if is_term { Vec::from_iter(Some(0..1)) } else { Vec::new() },
+        };
+        for (phrases, kept) in [
+            (vec![phrase(&[4], false), phrase(&[4], true)], &[1][..]),
+            (vec![phrase(&[4], false), phrase(&[4, 5], true)], &[1]),
+            (vec![phrase(&[4, 5], false), phrase(&[4], true)], &[0]),
+            (vec![phrase(&[4], false), phrase(&[4, 5], false), phrase(&[4, 5], true)], &[2]),
+            (vec![phrase(&[4], false), phrase(&[4], true), phrase(&[4], true)], &[1, 2]),
+            (vec![phrase(&[4], false), phrase(&[4], false), phrase(&[5], true)], &[0, 2]),
+        ] {
+            let expected: Vec<RequiredPhrase> = kept.iter().map(|&index| phrases[index].clone()).collect();
+            assert_eq!(without_subsumed(phrases, &surface_forms), expected);
+        }
+    }
+
+    #[test]
     fn finds_contradictions() {
         let constraints = |prefix: Option<&str>, required: &[&str], avoided: &[&str]| {
             let all = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
             let prefix = prefix.map(str::to_owned);
-            Constraints { prefix, required: all(required), avoided: all(avoided), terms: Terminology::default() }
+            Constraints { prefix, required: all(required), avoided: all(avoided), ..Constraints::default() }
         };
         assert_eq!(constraints(None, &["a b"], &["x", "b "]).contradiction().as_deref(), Some("b"));
         assert_eq!(constraints(Some("é a"), &[], &["é"]).contradiction().as_deref(), Some("é"));

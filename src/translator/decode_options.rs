@@ -271,6 +271,7 @@ impl DecodeOptions {
             required: self.require.clone(),
             avoided: self.avoid.clone(),
             terms: Terminology::from_pairs(self.terms.clone()),
+            placeholders: None,
         }
     }
 }

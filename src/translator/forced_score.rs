@@ -39,17 +39,17 @@ impl ForcedScore {
         (-self.log_probability() / self.units as f64).exp()
     }
 
-    /// Returns the log-probability as a line of text, with `words` followed by those of words and `</s>`, separated by tabs.
-    pub fn line(&self, words: bool) -> String {
-        let mut line = format!("{:.4}", self.log_probability());
+    /// Returns the log-probability as text, with `words` followed by those of words and `</s>`.
+    pub fn cells(&self, words: bool) -> Vec<String> {
+        let mut cells = vec![format!("{:.4}", self.log_probability())];
         if words {
             for (word, log_probability) in
                 self.words.iter().map(|(word, one)| (word.as_str(), *one)).chain([("</s>", self.end)])
             {
-                line += &format!("\t{word} {log_probability:.4}");
+                cells.push(format!("{word} {log_probability:.4}"));
             }
         }
-        line
+        cells
     }
 
     /// Returns the scores as a JSON object. `pair` is shown as given; `id` is its position in the input, from 0.

@@ -19,10 +19,15 @@ struct LineList {
     /// The first line numbers, counted from 1.
     named: Vec<usize>,
     count: usize,
+    last: Option<usize>,
 }
 
 impl LineList {
+    /// Adds a line, once for several sentences of it.
     fn add(&mut self, line: usize) {
+        if self.last.replace(line) == Some(line) {
+            return;
+        }
         self.count += 1;
         if self.named.len() < MAX_NAMED {
             self.named.push(line);
@@ -75,11 +80,19 @@ impl LineWarnings {
         Self { numbers: numbers.clone(), ..Self::default() }
     }
 
-    /// Adds the best translation of input `id`, counted from 0.
+    /// Adds the best translation of input `id`, counted from 0. The sentences of a document are on its lines.
     pub fn add_translation(&mut self, id: usize, translation: &Translation) {
-        self.add_aligned(id, &translation.alignment);
-        if translation.unmet_constraints > 0 {
-            self.unmet_constraints.add(self.numbers.of(id));
+        for sentence in translation.qualities() {
+            let line = self.numbers.of(id) + sentence.line;
+            for (lines, has_reason) in [
+                (&mut self.truncated, sentence.cut),
+                (&mut self.unknown, sentence.is_mostly_unknown),
+                (&mut self.unmet_constraints, sentence.unmet_constraints > 0),
+            ] {
+                if has_reason {
+                    lines.add(line);
+                }
+            }
         }
     }
 
@@ -184,6 +197,7 @@ mod tests {
         assert_eq!(display(&[2]), "line 3");
         assert_eq!(display(&[2, 6]), "lines 3 and 7");
         assert_eq!(display(&[0, 1, 2, 3, 4]), "lines 1, 2, 3, 4 and 5");
+        assert_eq!(display(&[2, 2, 2, 6, 6]), "lines 3 and 7", "several sentences of a line");
         assert_eq!(display(&[0, 1, 2, 3, 4, 5, 6]), "lines 1, 2, 3, 4, 5 and 2 more");
     }
 }

@@ -74,7 +74,7 @@ pub struct Translator {
     /// Dictionary for `<unk>` replacement, if it is used.
     dictionary: Option<Dictionary>,
     copies_unknown: bool,
-    constraints: CompiledConstraints,
+    constraints: Arc<CompiledConstraints>,
     /// Statistical aligner of the first model, if there is one, loaded on first use.
     aligner: Arc<OnceLock<Option<Arc<WordAligner>>>>,
     /// Target words of its training data, if it has an aligner, collected on first use.
@@ -96,12 +96,42 @@ pub struct Translation {
     pub alignment: ForcedAlignment,
     /// The aligned texts, if tags or placeholders were taken out of the source.
     pub without_markup: Option<Pair>,
+    /// Sentences of the text, if it was read as one with tags or placeholders.
+    pub sentences: Vec<SentenceQuality>,
+}
+
+/// Reasons to doubt the translation of a sentence of a text.
+#[derive(Clone, Copy, Debug)]
+pub struct SentenceQuality {
+    /// Number of line ends before the sentence in the text.
+    pub line: usize,
+    /// True if it was truncated to [`MAX_SENTENCE_UNITS`].
+    pub cut: bool,
+    /// True if more than half of its units are unknown to the model.
+    pub is_mostly_unknown: bool,
+    /// Number of required phrases that its translation lacks.
+    pub unmet_constraints: usize,
 }
 
 impl Translation {
-    /// Number of source tokens.
-    fn source_len(&self) -> usize {
-        self.alignment.source.ids.len()
+    /// Reasons to doubt it, for each sentence of its text.
+    fn qualities(&self) -> Vec<SentenceQuality> {
+        if self.sentences.is_empty() { vec![self.quality()] } else { self.sentences.clone() }
+    }
+
+    /// Reasons to doubt it as the translation of one sentence.
+    fn quality(&self) -> SentenceQuality {
+        SentenceQuality {
+            line: 0,
+            cut: self.alignment.cut,
+            is_mostly_unknown: self.alignment.is_mostly_unknown(),
+            unmet_constraints: self.unmet_constraints,
+        }
+    }
+
+    /// True if the model did not translate the text.
+    fn is_copy(&self) -> bool {
+        self.alignment.unit_log_probabilities.is_empty()
     }
 
     /// Returns the given text as its own translation, each unit aligned with itself.
@@ -123,6 +153,7 @@ impl Translation {
             unmet_constraints: 0,
             alignment,
             without_markup: None,
+            sentences: Vec::new(),
         })
     }
 }
@@ -317,7 +348,7 @@ impl Translator {
         let words = [text.source_units, text.target_units].map(Units::words);
         let copies_letters = checkpoint.config.architecture.lexicon && text.are_both_characters();
         let models = vec![Arc::new(model)];
-        let constraints = CompiledConstraints::new(Constraints::default(), &checkpoint.target, None)?;
+        let constraints = Arc::new(CompiledConstraints::new(Constraints::default(), &checkpoint.target, None)?);
         Ok(Self {
             path: path.to_owned(),
             checkpoint: Arc::new(checkpoint),
@@ -401,7 +432,7 @@ impl Translator {
         }
         let known_words = if constraints.avoided.is_empty() { None } else { self.known_target_words()? };
         let constraints = CompiledConstraints::new(constraints, &self.checkpoint.target, known_words)?;
-        Ok(Self { constraints, ..self })
+        Ok(Self { constraints: Arc::new(constraints), ..self })
     }
 
     /// Checks the target prefix of a sentence.
@@ -552,7 +583,8 @@ impl Translator {
         let of_units = hypothesis.unit_log_probabilities.clone();
         let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, log_probability, of_units);
         let unmet_constraints = hypothesis.unmet_phrases.len() - placed + constraints.ignored_phrases();
-        Ok(Translation { text, log_probability, score, unmet_constraints, alignment, without_markup: None })
+        let (without_markup, sentences) = (None, Vec::new());
+        Ok(Translation { text, log_probability, score, unmet_constraints, alignment, without_markup, sentences })
     }
 
     /// Places terms that a hypothesis lacks where its attention is on them. Its prefix and the required phrases that it contains

@@ -188,7 +188,7 @@ impl Translator {
         options: &TraceOptions,
         on_step: &mut dyn FnMut(PartialTranslation),
     ) -> crate::Result<Option<Trace>> {
-        Ok(self.constrained(&options.decode)?.trace_sentence(&sentence.into(), options, on_step)?)
+        Ok(self.constrained(&options.decode, None)?.trace_sentence(&sentence.into(), options, on_step)?)
     }
 
     fn trace_sentence(

@@ -30,7 +30,7 @@ impl Dictionary {
     }
 
     /// Returns the replacement of each `<unk>` by position: the translation of the source word with the most attention, or of
-    /// the source character. A run of `<unk>` is replaced once if the units of the target are subwords.
+    /// the source code point. A run of `<unk>` is replaced once if the units of the target are subwords.
     pub(super) fn replacements(
         &self,
         sentence: &Sentence,
@@ -43,7 +43,7 @@ impl Dictionary {
             return Ok(replacements);
         }
         let has_characters = source.units().are_characters();
-        let words = if has_characters { WordSplitting::Characters } else { WordSplitting::Punctuation };
+        let words = if has_characters { WordSplitting::CodePoints } else { WordSplitting::Punctuation };
         let (segmentation, before) = sentence.segment_given(source, words)?;
         let unknown = |unit: usize| hypothesis.units.get(unit) == Some(&UNKNOWN);
         let mut start = 0;

@@ -198,3 +198,11 @@ fn describes_itself() {
     server.get("/v1/translate").refused(405, &["another method"]);
     server.send("GET", "/../Cargo.toml", &[], b"").refused(404, &[]);
 }
+
+#[test]
+fn escaped_markup_of_a_document_stays_text() {
+    let server = Served::start(&[]);
+    let text = "<p>&lt;日 本&gt; 語 本 &amp; 日</p>";
+    let answer = server.ask("/v1/translate", &json!({"text": [text], "markup": "html", "unknown": "copy"}));
+    assert_eq!(answer[0]["translation"], text);
+}

@@ -130,7 +130,9 @@ impl Answer {
         let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
         let header = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned()));
         let headers: Vec<(String, String)> = lines.filter_map(header).collect();
-        Some(Self { status, headers, body: body.to_owned() })
+        let is_chunked = headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
+        let body = if is_chunked { without_chunks(body.as_bytes()) } else { body.to_owned() };
+        Some(Self { status, headers, body })
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -153,6 +155,26 @@ impl Answer {
         assert!(parts.iter().all(|part| error.contains(part)), "{parts:?} missing: {error}");
         assert!(!error.contains("::") && !error.contains("Some("), "internal term: {error}");
     }
+}
+
+/// Returns the data of chunks. An answer that was cut off ends with `[cut off]`.
+fn without_chunks(mut chunks: &[u8]) -> String {
+    let mut data = Vec::new();
+    loop {
+        let end = chunks.windows(2).position(|two| two == b"\r\n");
+        let length = end.and_then(|end| usize::from_str_radix(std::str::from_utf8(&chunks[..end]).ok()?, 16).ok());
+        let (Some(end), Some(length)) = (end, length) else { break };
+        chunks = &chunks[end + 2..];
+        if length == 0 {
+            return String::from_utf8(data).unwrap();
+        }
+        if chunks.len() < length + 2 {
+            break;
+        }
+        data.extend_from_slice(&chunks[..length]);
+        chunks = &chunks[length + 2..];
+    }
+    String::from_utf8_lossy(&data).into_owned() + "[cut off]"
 }
 
 /// Sends a request on a connection of its own and reads the answer.

@@ -150,7 +150,7 @@ fn endless_work_does_not_keep_the_server_from_ending() {
     let began = Instant::now();
     assert!(server.wait().success() && began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     let answer = Answer::read(stream).unwrap();
-    assert!(answer.status == 503 || !answer.body.ends_with("0\r\n\r\n"), "an answer that was cut off looks complete");
+    assert!(answer.status == 503 || answer.body.ends_with("[cut off]"), "an answer that was cut off looks complete");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn requests_are_logged_without_texts_of_users() {
     let _open = server.connect();
     server.wait_for_log("/nowhere");
     let log = server.log.lock().unwrap().clone();
-    let lines: Vec<Vec<&str>> = log.lines().skip(1).map(|line| line.split(' ').collect()).collect();
+    let lines: Vec<Vec<&str>> = log.lines().skip(2).map(|line| line.split(' ').collect()).collect();
     let seen: Vec<&[&str]> = lines.iter().map(|line| &line[1..5]).collect();
     let expected: [&[&str]; 3] = [
         &["127.0.0.1", "POST", "/v1/translate", "200"],

@@ -245,7 +245,7 @@ impl Model {
             };
             let markup = translator.markup_options_with(markup.unwrap_or_default(), placeholders.as_deref())?;
             let dictionary = replaces_unknown.then(|| dictionary.map_or_else(Default::default, Dictionary::from_pairs));
-            let translator = translator.constrained(&decoding)?.into_owned();
+            let translator = translator.constrained(&decoding, Some(&markup.placeholders))?.into_owned();
             let translator = translator.with_dictionary(dictionary).with_unknown_copied(copies_unknown);
             let translator = translator.with_precision(precision)?;
             Ok(TranslationOptions { request, translator, linker, markup, tag, features, copies_unknown })
@@ -302,7 +302,8 @@ impl TranslationOptions {
     }
 
     fn found(&self, sentence: &Sentence, translation: Translation) -> Found {
-        let Translation { text, log_probability, score, unmet_constraints, alignment, without_markup } = translation;
+        let Translation { text, log_probability, score, unmet_constraints, alignment, without_markup, .. } =
+            translation;
         let texts = match without_markup {
             Some(Pair { source, target }) => [source, target],
             None => [sentence.given().to_owned(), text.clone()],

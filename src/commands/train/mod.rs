@@ -15,32 +15,15 @@ use super::output_file::Output;
 use super::processes::Processes;
 use super::render_options::heatmap;
 use super::signals::Signals;
-use crate::cli::{ExplicitArgs, TrainArgs};
+use crate::cli::{CHANGEABLE, ExplicitArgs, TrainArgs, joined_options, options_in_group};
 use crate::error::usage;
 use crate::render::escape_controls;
 use crate::search::BeamSearch;
 use crate::text::{Pair, SHIPPED_TRAINING, is_standard, standard_input_has_data};
 use crate::trainer::{InitFrom, RunContext, TrainingSources, TrainingSpec, recorded_options, resume, train};
+use crate::training::TrainConfig;
 use crate::translator::{Sentence, Translator};
 
-/// Options that --resume accepts with other values than before.
-const RESUME_OPTIONS: [&str; 15] = [
-    "train",
-    "guide",
-    "source",
-    "target",
-    "valid",
-    "valid-source",
-    "valid-target",
-    "monolingual-target",
-    "out",
-    "resume",
-    "max-epochs",
-    "max-minutes",
-    "patience",
-    "save-every",
-    "verbose",
-];
 /// Number of translations shown at the end.
 const SHOWN: usize = 2;
 
@@ -57,6 +40,7 @@ pub fn run(
     if args.show_config && !args.resume {
         return if processes.is_first() { show_config(args, &out, device, console) } else { Ok(()) };
     }
+    let translations = (!console.is_quiet()).then(|| Output::open(Path::new("-"))).transpose()?;
     let bar = progress_bar(console);
     let announcing = bar.clone();
     let is_first = processes.is_first();
@@ -85,9 +69,9 @@ pub fn run(
     if let Some(stopped) = signals.asked() {
         bail!(stopped);
     }
-    if !console.is_quiet() {
+    if let Some(output) = translations {
         console.note("the first validation sentences, translated by the model:");
-        show(&out, &finished.validation, device)?;
+        show(output, &out, &finished.validation, device)?;
     }
     finished.unrecorded
 }
@@ -139,36 +123,34 @@ fn spec(args: &TrainArgs, command_line: &[String]) -> Result<TrainingSpec> {
 
 /// Prints the resolved settings as JSON, in the format of `--config`.
 fn show_config(args: &TrainArgs, out: &Path, device: &Device, console: &Console) -> Result<()> {
+    let mut output = Output::open(Path::new("-"))?;
     let config = spec(args, &[])?.resolved_options(out, RunContext::new(device, console))?;
     let mut options = TrainArgs { config, ..args.with_shipped_files() }.to_json()?;
     options.insert("threads".to_owned(), rayon::current_num_threads().into());
     options.insert("device".to_owned(), if device.is_cuda() { "cuda" } else { "cpu" }.into());
-    let mut output = Output::open(Path::new("-"))?;
     output.with(|out| Ok(writeln!(out, "{}", serde_json::to_string_pretty(&options)?)?))?;
     output.finish()
 }
 
-/// Rejects options other than [`RESUME_OPTIONS`], unless the training in `out` began with the same values.
+/// Rejects options that cannot change, unless the training in `out` began with the same values.
 fn reject_changed_options(given: &ExplicitArgs<TrainArgs>, out: &Path) -> Result<()> {
     let (options, recorded) = (given.args.to_json().unwrap_or_default(), recorded_options(out));
-    let is_recorded = |name: &String| options.get(name).is_some_and(|value| recorded.get(name) == Some(value));
-    let changed = given.names.iter().filter(|name| !RESUME_OPTIONS.contains(&name.as_str()) && !is_recorded(name));
-    let changed: Vec<String> = changed.map(|name| format!("--{name}")).collect();
+    let is_recorded = |name: &str| options.get(name).is_some_and(|value| recorded.get(name) == Some(value));
+    let changeable = [given.names_in(CHANGEABLE), given.names_in(TrainConfig::LIMITS)].concat();
+    let mut changed = given.names();
+    changed.retain(|name| !changeable.contains(name) && !is_recorded(name));
     if changed.is_empty() {
         return Ok(());
     }
-    usage(format!(
-        "{} cannot change with --resume; only --max-epochs, --max-minutes, --patience and --save-every can",
-        changed.join(", ")
-    ))
+    let limits = joined_options(&options_in_group("train", TrainConfig::LIMITS));
+    usage(format!("{} cannot change with --resume; only {limits} can", joined_options(&changed)))
 }
 
 /// Translates a few validation sentences and shows their alignments.
-fn show(out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
+fn show(mut output: Output, out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
     let translator = Translator::load_on(out, device)?;
     let sentences: Vec<Sentence> = pairs.iter().take(SHOWN).map(|pair| Sentence::from(&pair.source)).collect();
     let translations = translator.translate_batch(&sentences, &BeamSearch::default().into(), &mut |_| {})?;
-    let mut output = Output::open(Path::new("-"))?;
     let heatmap = heatmap(output.is_terminal());
     for (sentence, translations) in sentences.iter().zip(&translations) {
         output.with(|out| {

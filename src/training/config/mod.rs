@@ -67,6 +67,10 @@ pub enum HardAttention {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(
+    feature = "cli",
+    command(groups = [Self::LIMITS, Self::BY_PRESET].map(|group| clap::ArgGroup::new(group).multiple(true)))
+)]
 pub struct TrainConfig {
     /// Unicode normalization of both sides [default: nfc].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,17 +122,17 @@ pub struct TrainConfig {
 
     /// Dimension of the embeddings [default: by preset].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Model"))]
+    #[cfg_attr(feature = "cli", arg(long, group = TrainConfig::BY_PRESET, value_name = "N", help_heading = "Model"))]
     pub embedding_size: Option<usize>,
 
     /// Dimension of the decoder state, an even number; each encoder direction has half of it [default: by preset].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Model"))]
+    #[cfg_attr(feature = "cli", arg(long, group = TrainConfig::BY_PRESET, value_name = "N", help_heading = "Model"))]
     pub hidden_size: Option<usize>,
 
     /// Dimension of the projected queries and keys, for score functions that project both [default: by preset].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Model"))]
+    #[cfg_attr(feature = "cli", arg(long, group = TrainConfig::BY_PRESET, value_name = "N", help_heading = "Model"))]
     pub attention_size: Option<usize>,
 
     /// Attention score function [default: additive].
@@ -253,7 +257,7 @@ pub struct TrainConfig {
 
     /// Learning rate of Adam [default: by preset; half of that with --init-from].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "R", help_heading = "Training"))]
+    #[cfg_attr(feature = "cli", arg(long, group = TrainConfig::BY_PRESET, value_name = "R", help_heading = "Training"))]
     pub learning_rate: Option<f64>,
 
     /// Number of warmup steps of the learning rate [default: 100; 30 with --init-from].
@@ -284,24 +288,24 @@ pub struct TrainConfig {
 
     /// Maximum number of epochs [default: chosen from the data].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Training"))]
+    #[cfg_attr(feature = "cli", arg(long, groups = [TrainConfig::LIMITS, TrainConfig::BY_PRESET], value_name = "N", help_heading = "Training"))]
     pub max_epochs: Option<u64>,
 
     /// Time limit in minutes, including preparation and earlier runs [default: none]. The model size is chosen to fit it.
     /// Training stops earlier if further epochs would not help.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "M", help_heading = "Training"))]
+    #[cfg_attr(feature = "cli", arg(long, group = TrainConfig::LIMITS, value_name = "M", help_heading = "Training"))]
     pub max_minutes: Option<f64>,
 
     /// Minutes between saves of the state for --resume; each validation saves it too [default: 5].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "M", help_heading = "Training"))]
+    #[cfg_attr(feature = "cli", arg(long, group = TrainConfig::LIMITS, value_name = "M", help_heading = "Training"))]
     pub save_every: Option<f64>,
 
     /// Stop after N consecutive validations without improvement of score or loss [default: 6 with plateau; 10 with
     /// --init-from; else unlimited].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Training"))]
+    #[cfg_attr(feature = "cli", arg(long, group = TrainConfig::LIMITS, value_name = "N", help_heading = "Training"))]
     pub patience: Option<u64>,
 
     /// Number of steps between validations [default: one epoch].
@@ -339,6 +343,11 @@ pub struct TrainConfig {
 }
 
 impl TrainConfig {
+    /// Group of the limits of a training, which may change when it resumes.
+    pub const LIMITS: &str = "limits";
+    /// Group of the options whose defaults depend on the preset.
+    pub const BY_PRESET: &str = "by_preset";
+
     /// Names of the options of the model and its text. With a base model, the base model decides them.
     pub const MODEL_OPTIONS: [&str; 20] = [
         "normalize",

@@ -93,6 +93,11 @@ pub(super) fn push_encoded(output: &mut String, text: &str) {
     }
 }
 
+/// True if a browser takes a `<` before this text for the beginning of a tag or comment, or waits for its end.
+pub(super) fn opens_markup(after: &str) -> bool {
+    after.starts_with(|first: char| first.is_ascii_alphabetic() || "/!?".contains(first))
+}
+
 fn is_listed(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|listed| listed == name)
 }

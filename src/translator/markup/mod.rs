@@ -1,7 +1,9 @@
 //! Tags and placeholders: taken out of a text before translation, and put back where the word links say.
 
+mod document;
 mod html;
 mod options;
+mod placed_phrase;
 mod placeholders;
 mod projection;
 mod sentence;
@@ -11,10 +13,12 @@ mod translation;
 
 use crate::error::{Result, usage};
 
-use projection::project;
-use sentence::{MarkedSentence, Piece, pieces};
+use document::{Document, SourceDocument};
+use projection::{ProjectedText, project};
+use sentence::{MarkedSentence, Piece, pieces, tokenized};
 
 pub use options::{Markup, MarkupOptions};
+pub(super) use placed_phrase::{PlacedPhrase, PlaceholderPlace};
 pub use placeholders::Placeholders;
 pub use projection::LinkedText;
 pub use translation::MarkedUpTexts;
@@ -44,8 +48,7 @@ pub use translation::MarkedUpTexts;
 /// ```
 #[derive(Clone, Debug)]
 pub struct MarkedUp {
-    text: String,
-    markup: Markup,
+    document: SourceDocument,
     pieces: Vec<Piece>,
 }
 
@@ -56,7 +59,8 @@ impl MarkedUp {
     /// (`script`, `style`, `code`, `pre` and others; `translate="no"`; the class `notranslate`) stay as they are, byte for byte.
     /// So do attributes, and tags without a partner. A sentence without a letter stays as it is.
     pub fn parse(text: &str, options: &MarkupOptions) -> Self {
-        Self { text: text.to_owned(), markup: options.markup, pieces: pieces(text, options) }
+        let tokens = tokenized(text, options.markup);
+        Self { document: SourceDocument::new(text, &tokens, options.markup), pieces: pieces(text, &tokens, options) }
     }
 
     /// Iterates over the sentences to translate. There may be none.
@@ -67,16 +71,18 @@ impl MarkedUp {
     fn marked_sentences(&self) -> impl Iterator<Item = &MarkedSentence> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Sentence(sentence) => Some(sentence),
-            Piece::Verbatim(_) => None,
+            Piece::Verbatim(_) | Piece::Moved(_) => None,
         })
     }
 
-    /// True if the text is a single sentence from which nothing was taken out.
+    /// True if the text is a single sentence from which nothing was taken out, and its translation needs no encoding.
     pub fn is_plain(&self) -> bool {
-        matches!(&self.pieces[..], [Piece::Sentence(sentence)] if sentence.text == self.text)
+        self.document.markup() == Markup::None
+            && matches!(&self.pieces[..], [Piece::Sentence(sentence)] if sentence.text == self.document.given())
     }
 
-    /// Returns the translation with tags and placeholders: each of them once, nested as in the text.
+    /// Returns the translation with tags and placeholders: each of them once, nested as in the text. In HTML, `<`, `>` and `&`
+    /// of the translations become character references, so that no element comes from them.
     ///
     /// # Errors
     /// There is not one translation for each sentence.
@@ -85,18 +91,44 @@ impl MarkedUp {
         if sentences != translations.len() {
             return Ok(usage(format!("{} translations for {sentences} sentences", translations.len()))?);
         }
-        let mut translations = translations.iter();
-        let mut output = String::with_capacity(self.text.len());
+        let mut projected = translations.iter().map(|linked| ProjectedText { linked, is_cut: false, places: &[] });
+        Ok(self.write(&mut projected).text)
+    }
+
+    /// Writes the document with a translation of each sentence.
+    fn write<'a>(&self, translations: &mut dyn Iterator<Item = ProjectedText<'a>>) -> Rendered {
+        let mut output = Document::new(&self.document);
+        let mut lacking = Vec::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Verbatim(range) => output.push_str(&self.text[range.clone()]),
+                Piece::Verbatim(range) => output.push_verbatim(range.clone()),
+                Piece::Moved(range) => output.push_moved(range.clone()),
                 Piece::Sentence(sentence) => {
-                    let translation = translations.next();
-                    let projected = translation.map(|one| project(&self.text, sentence, one, self.markup));
-                    output.push_str(&projected.unwrap_or_default());
+                    if let Some(translation) = translations.next() {
+                        lacking.push(project(sentence, translation, &mut output));
+                    }
                 }
             }
         }
-        Ok(output)
+        Rendered { text: output.into_text(), lacking }
     }
+
+    /// Returns the number of line ends before each sentence.
+    fn lines(&self) -> Vec<usize> {
+        let mut lines = Vec::new();
+        let (mut line, mut position) = (0, 0);
+        for sentence in self.marked_sentences() {
+            line += self.document.given()[position..sentence.start].matches('\n').count();
+            position = sentence.start;
+            lines.push(line);
+        }
+        lines
+    }
+}
+
+/// Translated document.
+struct Rendered {
+    text: String,
+    /// Number of placeholders that each sentence lacks although constraints place them.
+    lacking: Vec<usize>,
 }

@@ -7,13 +7,12 @@ use anyhow::{Result, anyhow};
 use regex::{Regex, RegexBuilder};
 
 use crate::error::UsageError;
-use crate::text::ProtectedTokens;
+use crate::text::{Normalization, ProtectedTokens};
 
 /// Regular expression of an address that begins with one pattern and ends with another, or with a closing bracket.
 macro_rules! address {
-    ($start:literal, $last:literal) => {
+    ($start:expr, $last:expr) => {
         concat!(
-            r"\b",
             $start,
             r"(?:[^\s<>()\[\]{}\x22'。，、！？：；「」（）«»“”„‘’‹›]|",
             brackets!(),
@@ -36,20 +35,36 @@ macro_rules! brackets {
 /// Maximum size of a compiled regular expression, in bytes. The time that matching takes grows with it.
 const MAX_COMPILED: usize = 2 << 20;
 
-/// Known kinds of placeholders.
+/// Regular expression of an e-mail address, or of several that touch each other.
+macro_rules! email {
+    () => {
+        r"\w[\w.+-]*(?:@[\w-]+(?:\.[\w-]+)+)+"
+    };
+}
+
+/// Known kinds of placeholders, whatever stands beside them.
 const KNOWN: [&str; 8] = [
-    // Addresses, without the punctuation after them, but with brackets that are opened and closed in them.
-    address!(r"(?:https?|ftps?)://", r"[^\s<>()\[\]{}\x22'。，、！？：；「」（）«»“”„‘’‹›.,;:!?…]"),
-    address!(r"www\.[\w-]+\.", r"[\w/]"),
-    r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b",
+    // Addresses, without the punctuation after them, but with brackets that are opened and closed in them. An e-mail address
+    // that touches a page's reads as its scheme.
+    address!(
+        concat!("(?:https?|s?ftps?|", email!(), ")://"),
+        r"[^\s<>()\[\]{}\x22'。，、！？：；「」（）«»“”„‘’‹›.,;:!?…]"
+    ),
+    address!(r"www\.[\w-]+\.", r"[\w/@]"),
+    concat!(email!(), r"\b"),
     // {{x}}, {x}, ${x}, %{x}, {0:.2f}, {x, number}, {}.
     r"\{\{[^{}\n]*\}\}",
     r"[$#%]?\{\s*(?:\w[\w.-]*(?:\s*[,:!\[][^{}\n]*)?)?\s*\}",
-    // %s, %1$s, %-5.2f, %ld, %(x)s, and numbers with a unit, as in %dkm; not the percent sign of a number, as in 50%d.
-    r"\B%(?:\d+\$|\(\w+\))?[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[Lqjzt])?(?:[diufFgG][a-zA-Z]{0,3}|[oxXeEaAcCspSn])\b",
-    r"\B%(?:\d+\$)?@",
+    // %s, %1$s, %-5.2f, %ld, %(x)s. A space flag is none: it would make 50% of a placeholder.
+    r"%(?:\d+\$|\(\w+\))?[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[Lqjzt])?[diufFgGoxXeEaAcCspSn]",
+    r"%(?:\d+\$)?@",
     r"%%",
 ];
+
+/// Conversions of numbers, which a unit may follow, as in `%dkm`.
+const NUMBERS: [char; 7] = ['d', 'i', 'u', 'f', 'F', 'g', 'G'];
+/// Maximum length of a unit.
+const MAX_UNIT: usize = 3;
 
 static KNOWN_REGEX: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&KNOWN.join("|")).ok());
 
@@ -71,6 +86,8 @@ pub struct Placeholders {
     pattern: PlaceholderPattern,
     /// Tokens that stay in the text.
     kept: ProtectedTokens,
+    /// Names of the placeholders whose places constraints know.
+    placed: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -94,7 +111,7 @@ impl PartialEq for PlaceholderPattern {
 impl Placeholders {
     /// Returns a setting without placeholders.
     pub fn none() -> Self {
-        Self { pattern: PlaceholderPattern::None, kept: ProtectedTokens::default() }
+        Self { pattern: PlaceholderPattern::None, ..Self::default() }
     }
 
     /// Returns the placeholders that a regular expression matches, in the syntax of the regex crate.
@@ -107,7 +124,7 @@ impl Placeholders {
             let reason = message.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             anyhow!(UsageError(format!("--placeholders {regex}: {reason}")))
         })?;
-        Ok(Self { pattern: PlaceholderPattern::Given(parsed), kept: ProtectedTokens::default() })
+        Ok(Self { pattern: PlaceholderPattern::Given(parsed), ..Self::default() })
     }
 
     /// Keeps these tokens in the text, since a model was trained to translate them.
@@ -116,17 +133,65 @@ impl Placeholders {
         Self { kept: kept.clone(), ..self }
     }
 
+    /// Keeps placeholders with these names apart from others, so that constraints can place them.
+    #[must_use]
+    pub(super) fn placing(self, placed: Vec<String>) -> Self {
+        Self { placed, ..self }
+    }
+
+    /// Returns the name of a placeholder if constraints place it.
+    pub(super) fn placed_name(&self, placeholder: &str) -> Option<String> {
+        let name = if self.placed.is_empty() { None } else { Some(name(placeholder)) };
+        name.filter(|name| self.placed.contains(name))
+    }
+
     /// Byte ranges of the placeholders of a text, in order.
     pub(super) fn find(&self, text: &str) -> Vec<Range<usize>> {
-        let regex = match &self.pattern {
-            PlaceholderPattern::Given(regex) => Some(regex),
-            PlaceholderPattern::Known if may_have_known(text) => KNOWN_REGEX.as_ref(),
-            PlaceholderPattern::None | PlaceholderPattern::Known => None,
+        let mut found = match &self.pattern {
+            PlaceholderPattern::Given(regex) => regex.find_iter(text).map(|found| found.range()).collect(),
+            PlaceholderPattern::Known if may_have_known(text) => find_known(text),
+            PlaceholderPattern::None | PlaceholderPattern::Known => Vec::new(),
         };
-        let is_taken =
-            |found: &regex::Match| !found.is_empty() && self.kept.iter().all(|token| token != found.as_str());
-        regex.iter().flat_map(|regex| regex.find_iter(text)).filter(is_taken).map(|found| found.range()).collect()
+        found.retain(|range| !range.is_empty() && self.kept.iter().all(|token| token != &text[range.clone()]));
+        found
     }
+}
+
+/// Byte ranges of the known placeholders of a text, in order.
+fn find_known(text: &str) -> Vec<Range<usize>> {
+    let matches = KNOWN_REGEX.iter().flat_map(|regex| regex.find_iter(text)).map(|found| found.range());
+    let mut found: Vec<Range<usize>> = matches.filter(|range| !is_percent_sign(text, range)).collect();
+    for index in 0..found.len() {
+        let next = found.get(index + 1).map_or(text.len(), |next| next.start);
+        let range = &mut found[index];
+        if text[range.clone()].starts_with('%') && text[range.clone()].ends_with(NUMBERS) {
+            range.end += unit_length(&text[range.end..next], &text[next..]);
+        }
+    }
+    found
+}
+
+/// True for what looks like a placeholder with flags, but is the percent sign of a number, as in `20%-ige` and `the top 1%'s`:
+/// flags without a width mean little.
+fn is_percent_sign(text: &str, found: &Range<usize>) -> bool {
+    let after_sign = text[found.clone()].strip_prefix('%');
+    let after_flags = after_sign.map(|rest| rest.trim_start_matches(['-', '+', '#', '\'']));
+    text[..found.start].ends_with(char::is_numeric)
+        && after_sign != after_flags
+        && after_flags.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_alphabetic()))
+}
+
+/// Length of the unit at the start of a text: 0 if there is none. `next` is what follows the text.
+fn unit_length(text: &str, next: &str) -> usize {
+    let rest = text.trim_start_matches(|one: char| one.is_ascii_alphabetic());
+    let length = text.len() - rest.len();
+    let continues = rest.chars().chain(next.chars()).next().is_some_and(|one| one.is_alphanumeric() || one == '_');
+    if length > MAX_UNIT || continues { 0 } else { length }
+}
+
+/// Returns what two writings of a placeholder have in common: its text in NFC and lowercase, as models read theirs.
+pub(super) fn name(placeholder: &str) -> String {
+    Normalization::folded(placeholder)
 }
 
 /// True for a placeholder whose meaning depends on its order among others.
@@ -184,13 +249,71 @@ mod tests {
         assert_eq!(found(&Placeholders::default(), text), expected);
     }
 
+    /// Each known kind, next to each other one and to characters of all sorts.
+    #[test]
+    fn finds_placeholders_whatever_stands_beside_them() {
+        const KINDS: [&str; 23] = [
+            "{x}",
+            "{{x}}",
+            "${x}",
+            "%{x}",
+            "{}",
+            "{0:.2f}",
+            "{n, number}",
+            "%s",
+            "%d",
+            "%i",
+            "%1$s",
+            "%(a)s",
+            "%(b)d",
+            "%-5.2f",
+            "%ld",
+            "%@",
+            "%2$@",
+            "%%",
+            "https://a.b/c",
+            "http://a.b",
+            "ftp://x",
+            "www.a.org",
+            "a.b@c.org",
+        ];
+        let others =
+            ["", " ", "a", "v", "Z", "é", "7", "50", "_", "-", ".", ",", "(", "\"", "/", "第", "页", "한", "😀"];
+        let neighbors: Vec<&str> = others.into_iter().chain(KINDS).collect();
+        for kind in KINDS {
+            for before in &neighbors {
+                for after in &neighbors {
+                    let text = format!("{before}{kind}{after}");
+                    let place = before.len()..before.len() + kind.len();
+                    let mut covered = place.start;
+                    for range in Placeholders::default().find(&text) {
+                        if range.start <= covered && covered < range.end {
+                            covered = range.end;
+                        }
+                    }
+                    assert!(covered >= place.end, "{text}: {:?}", Placeholders::default().find(&text));
+                }
+            }
+        }
+        for (text, expected) in [
+            ("%dx%d", &["%dx", "%d"][..]),
+            ("v%s or %s_%s", &["%s", "%s", "%s"]),
+            ("第%d页 50%d", &["%d", "%d"]),
+            ("%(a)s%(b)s%%%s", &["%(a)s", "%(b)s", "%%", "%s"]),
+        ] {
+            assert_eq!(found(&Placeholders::default(), text), expected);
+        }
+    }
+
     #[test]
     fn leaves_ordinary_text() {
         for text in [
             "50%",
+            "50 %",
             "50 % of",
-            "100%sure",
-            "%discount",
+            "50% of",
+            "eine 20%-ige",
+            "the top 1%'s",
             "{one two}",
             "{",
             "}",

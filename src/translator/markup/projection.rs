@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::html::push_encoded;
-use super::options::Markup;
+use super::document::Document;
+use super::placed_phrase::PlaceholderPlace;
 use super::sentence::{Element, MarkedSentence, Marker, PointMarker, is_closing, is_opening};
 use crate::alignment::Link;
 use crate::text::is_punctuation;
@@ -23,6 +23,16 @@ pub struct LinkedText<'a> {
     pub target_words: Vec<Range<usize>>,
     /// Links between the words.
     pub links: &'a [Link],
+}
+
+/// Translation of a sentence with what else its markers depend on.
+#[derive(Clone, Copy)]
+pub(super) struct ProjectedText<'a> {
+    pub linked: &'a LinkedText<'a>,
+    /// True if the sentence was too long, so that the translation or its links lack the end.
+    pub is_cut: bool,
+    /// Places of placeholders in the translation that constraints know.
+    pub places: &'a [PlaceholderPlace],
 }
 
 /// Marker at a gap of the translation; gap `g` is before word `g`.
@@ -47,22 +57,61 @@ enum PlacedKind<'m> {
         point: &'m PointMarker,
         /// True if the word before and after it is the one that touches it in the source.
         attached: [bool; 2],
+        /// True if constraints placed it, and say what it touches.
+        is_fixed: bool,
     },
 }
 
-/// Returns the translation of a sentence with its markers. `source` is the text with markup.
-pub(super) fn project(source: &str, sentence: &MarkedSentence, translation: &LinkedText, markup: Markup) -> String {
-    let projection = Projection::new(&sentence.text, translation);
+/// Writes the translation of a sentence with its markers into a document. Returns the number of places of placeholders that the
+/// sentence lacks.
+pub(super) fn project(sentence: &MarkedSentence, projected: ProjectedText, output: &mut Document) -> usize {
+    let ProjectedText { linked: translation, is_cut, places } = projected;
+    let projection = Projection::new(&sentence.text, translation, is_cut);
     let mut placed = Vec::new();
     let words = 0..translation.source_words.len();
     projection.place(&sentence.markers, words, 0..translation.target_words.len(), &mut placed);
+    let lacking = move_to_places(&mut placed, places, &translation.target_words);
     restore_order(&mut placed);
-    Writer { source, translation, markup, output: String::new() }.write(&placed)
+    Writer { translation, output }.write(&placed);
+    lacking
+}
+
+/// Moves placeholders to where constraints place them. Returns the number of places without a placeholder.
+fn move_to_places(placed: &mut Vec<Placed>, places: &[PlaceholderPlace], words: &[Range<usize>]) -> usize {
+    let mut fixed = Vec::new();
+    for place in places {
+        let Some(index) = placed.iter().position(|one| one.is_named(&place.name)) else { continue };
+        let Placed { mut kind, .. } = placed.remove(index);
+        if let PlacedKind::Point { attached, is_fixed, .. } = &mut kind {
+            (*attached, *is_fixed) = (place.attached, true);
+        }
+        fixed.push(Placed { gap: words.partition_point(|word| word.start < place.at), kind });
+    }
+    let lacking = places.len() - fixed.len();
+    for one in fixed {
+        let index = placed.iter().position(|other| other.follows_fixed_at(one.gap)).unwrap_or(placed.len());
+        placed.insert(index, one);
+    }
+    lacking
+}
+
+impl Placed<'_> {
+    /// True for a placeholder of this name that constraints place.
+    fn is_named(&self, name: &str) -> bool {
+        matches!(&self.kind, PlacedKind::Point { point, .. } if point.placed.as_deref() == Some(name))
+    }
+
+    /// True if it stands after what constraints place at a gap.
+    fn follows_fixed_at(&self, gap: usize) -> bool {
+        let precedes = matches!(self.kind, PlacedKind::Close { .. } | PlacedKind::Point { is_fixed: true, .. });
+        self.gap > gap || (self.gap == gap && !precedes)
+    }
 }
 
 /// Gives points that programs fill in order their order in the source.
 fn restore_order(placed: &mut [Placed]) {
-    let ordered = |placed: &mut Placed| matches!(&placed.kind, PlacedKind::Point { point, .. } if point.ordered);
+    let ordered =
+        |placed: &mut Placed| matches!(&placed.kind, PlacedKind::Point { point, is_fixed: false, .. } if point.ordered);
     let mut slots: Vec<usize> = (0..placed.len()).filter(|&index| ordered(&mut placed[index])).collect();
     let mut raws = Vec::with_capacity(slots.len());
     for &slot in &slots {
@@ -86,6 +135,8 @@ struct Projection<'t> {
     targets: Vec<Vec<usize>>,
     /// True for a linked target word.
     is_linked: Vec<bool>,
+    /// True if the translation or its links lack the end of the sentence.
+    is_cut: bool,
 }
 
 /// Place of a marker among its siblings.
@@ -95,7 +146,7 @@ struct Place {
 }
 
 impl<'t> Projection<'t> {
-    fn new(sentence: &'t str, translation: &'t LinkedText) -> Self {
+    fn new(sentence: &'t str, translation: &'t LinkedText, is_cut: bool) -> Self {
         let LinkedText { source_words, target_words, links, .. } = translation;
         let mut targets = vec![Vec::new(); source_words.len()];
         let mut is_linked = vec![false; target_words.len()];
@@ -104,7 +155,7 @@ impl<'t> Projection<'t> {
             is_linked[link.target] = true;
         }
         targets.iter_mut().for_each(|targets| targets.sort_unstable());
-        Self { sentence, source_words, targets, is_linked }
+        Self { sentence, source_words, targets, is_linked, is_cut }
     }
 
     /// Places markers among source words `words` at gaps of `target`, in the order of the translation.
@@ -125,8 +176,12 @@ impl<'t> Projection<'t> {
             let Place { range, attached } = &places[index];
             match &markers[index] {
                 Marker::Point(point) => {
-                    let kind = PlacedKind::Point { raw: &point.raw, point, attached: *attached };
+                    let kind = PlacedKind::Point { raw: &point.raw, point, attached: *attached, is_fixed: false };
                     placed.push(Placed { gap: range.start, kind });
+                }
+                // Its words were not translated, so that it would be empty.
+                Marker::Element(element) if self.is_cut && range.is_empty() && !element.has_visible_points() => {
+                    self.place(&element.inner, self.words_in(&element.span, &words), range.clone(), placed);
                 }
                 Marker::Element(Element { tags: [open, close], span, inner }) => {
                     let kind = PlacedKind::Open { tag: open, empty: range.is_empty() };
@@ -360,16 +415,14 @@ impl<'p, 't> Siblings<'p, 't> {
 }
 
 /// Writer of a translation with markers.
-struct Writer<'t> {
-    source: &'t str,
-    translation: &'t LinkedText<'t>,
-    markup: Markup,
-    output: String,
+struct Writer<'w, 's> {
+    translation: &'w LinkedText<'w>,
+    output: &'w mut Document<'s>,
 }
 
-/// White space at a gap while its markers are written.
+/// Text at a gap while its markers are written.
 struct Gap<'t> {
-    /// White space between the words, and whether it is written.
+    /// Text between the words, white space as a rule, and whether it is written.
     space: &'t str,
     is_written: bool,
     /// Characters of the translation on both sides.
@@ -378,9 +431,9 @@ struct Gap<'t> {
     pending: Option<(&'t PointMarker, bool)>,
 }
 
-impl Writer<'_> {
+impl Writer<'_, '_> {
     /// Writes the translation with markers in the order of their gaps.
-    fn write(mut self, mut placed: &[Placed]) -> String {
+    fn write(mut self, mut placed: &[Placed]) {
         let words = &self.translation.target_words;
         let text = self.translation.text;
         let mut position = 0;
@@ -395,43 +448,32 @@ impl Writer<'_> {
             self.finish_gap(&mut gap);
             position = next;
             if let Some(word) = words.get(number) {
-                self.text(word.clone());
+                self.output.push_text(&text[word.clone()]);
                 position = word.end;
             }
-        }
-        self.output
-    }
-
-    fn text(&mut self, range: Range<usize>) {
-        let text = &self.translation.text[range];
-        match self.markup {
-            Markup::Html => push_encoded(&mut self.output, text),
-            Markup::None => self.output.push_str(text),
         }
     }
 
     fn marker<'m>(&mut self, kind: &PlacedKind<'m>, gap: &mut Gap<'m>) {
         match kind {
-            PlacedKind::Close { tag } | PlacedKind::Open { tag, empty: true } => self.raw(tag),
+            PlacedKind::Close { tag } | PlacedKind::Open { tag, empty: true } => self.output.push_moved((*tag).clone()),
             PlacedKind::Open { tag, empty: false } => {
                 self.finish_gap(gap);
-                self.raw(tag);
+                self.output.push_moved((*tag).clone());
             }
-            PlacedKind::Point { raw, point, attached } => {
+            PlacedKind::Point { raw, point, attached, is_fixed } => {
                 let is_word = |one: Option<char>| one.is_some_and(char::is_alphanumeric);
-                let touches = |side: usize| attached[side] && is_word(point.glued[side]) == is_word(gap.sides[side]);
+                let touches = |side: usize| {
+                    attached[side] && (*is_fixed || is_word(point.glued[side]) == is_word(gap.sides[side]))
+                };
                 let attached = [touches(0), touches(1)];
                 self.separate_before(point, attached[0], gap);
-                self.raw(raw);
+                self.output.push_moved((*raw).clone());
                 // The white space between two words that both touch the point is dropped.
                 gap.is_written |= attached == [true; 2] && point.visible;
                 gap.pending = Some((*point, attached[1]));
             }
         }
-    }
-
-    fn raw(&mut self, range: &Range<usize>) {
-        self.output.push_str(&self.source[range.clone()]);
     }
 
     /// Writes the white space before a point.
@@ -441,15 +483,15 @@ impl Writer<'_> {
             && point.visible
             && (before.touches_text(1) || point.touches_text(0))
         {
-            self.output.push(' ');
+            self.output.push_text(" ");
             return;
         }
         let Some(left) = gap.sides[0].filter(|_| !is_attached) else { return };
         if !gap.is_written && !gap.space.is_empty() {
-            self.output.push_str(gap.space);
+            self.output.push_text(gap.space);
             gap.is_written = true;
         } else if point.needs_space(0) && !is_opening(left) {
-            self.output.push(' ');
+            self.output.push_text(" ");
         }
     }
 
@@ -457,13 +499,13 @@ impl Writer<'_> {
     fn finish_gap(&mut self, gap: &mut Gap) {
         let pending = gap.pending.take();
         if !gap.is_written && !gap.space.is_empty() {
-            self.output.push_str(gap.space);
+            self.output.push_text(gap.space);
             gap.is_written = true;
             return;
         }
         let (Some((point, false)), Some(right)) = (pending, gap.sides[1]) else { return };
         if point.needs_space(1) && !(gap.space.is_empty() && is_closing(right)) {
-            self.output.push(' ');
+            self.output.push_text(" ");
         }
     }
 }

@@ -33,8 +33,10 @@ const CLAUSE_MARKS: &str = ".,;:!?…、。，；：！？";
 /// Part of a text.
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
-    /// Bytes of the text that stay as they are.
+    /// Bytes of the text that stay as they are, between boundaries.
     Verbatim(Range<usize>),
+    /// Bytes at the edge of a sentence that stay.
+    Moved(Range<usize>),
     /// Sentence to translate.
     Sentence(MarkedSentence),
 }
@@ -46,6 +48,8 @@ pub(super) struct MarkedSentence {
     pub text: String,
     /// Outermost markers, in order.
     pub markers: Vec<Marker>,
+    /// Byte position in the text with markup.
+    pub start: usize,
 }
 
 /// Something taken out of a sentence.
@@ -83,15 +87,31 @@ pub(super) struct PointMarker {
     pub visible: bool,
     /// True if its order among others must stay.
     pub ordered: bool,
+    /// Name of the placeholder, if constraints place it.
+    pub placed: Option<String>,
 }
 
-/// Splits a text into pieces, which cover it in order.
-pub(super) fn pieces(text: &str, options: &MarkupOptions) -> Vec<Piece> {
-    let tokens = match options.markup {
+/// Returns the tokens of a text with this markup.
+pub(super) fn tokenized(text: &str, markup: Markup) -> Vec<Token> {
+    match markup {
         Markup::Html => tokens(text),
         Markup::None => vec![Token { kind: TokenKind::Text, range: 0..text.len() }],
-    };
-    let is_boundary = boundaries(&tokens);
+    }
+}
+
+impl Element {
+    /// True if something in it is visible beside its words.
+    pub fn has_visible_points(&self) -> bool {
+        self.inner.iter().any(|marker| match marker {
+            Marker::Element(element) => element.has_visible_points(),
+            Marker::Point(point) => point.visible,
+        })
+    }
+}
+
+/// Splits a text of these tokens into pieces, which cover it in order.
+pub(super) fn pieces(text: &str, tokens: &[Token], options: &MarkupOptions) -> Vec<Piece> {
+    let is_boundary = boundaries(tokens);
     let mut pieces = Vec::new();
     let mut start = 0;
     while start < tokens.len() {
@@ -150,21 +170,19 @@ fn add_run(pieces: &mut Vec<Piece>, text: &str, tokens: &[Token], options: &Mark
     let (start, end) = (tokens[0].range.start, tokens[tokens.len() - 1].range.end);
     let mut events = events(text, tokens, options);
     if options.markup == Markup::None && matches!(events[..], [MarkupEvent::Text(_)]) {
-        pieces.push(Piece::Sentence(MarkedSentence { text: text[start..end].to_owned(), markers: Vec::new() }));
+        pieces.push(Piece::Sentence(MarkedSentence { text: text[start..end].to_owned(), markers: Vec::new(), start }));
         return;
     }
     events = take_out_empty_elements(events);
     take_out_wrappers(&mut events);
     let first = trim_start(&mut events).unwrap_or(end);
     let last = trim_end(&mut events).unwrap_or(first);
-    let sentence = Assembly::assemble(&events, options.markup);
+    let sentence = Assembly::assemble(&events, options.markup, first);
     if !sentence.text.contains(char::is_alphabetic) {
         push_verbatim(pieces, start..end);
         return;
     }
-    push_verbatim(pieces, start..first);
-    pieces.push(Piece::Sentence(sentence));
-    push_verbatim(pieces, last..end);
+    pieces.extend([Piece::Moved(start..first), Piece::Sentence(sentence), Piece::Moved(last..end)]);
 }
 
 /// Decoded text with the position of each byte in the text with markup, and the position after it.
@@ -223,6 +241,7 @@ struct PointEvent {
     raw: Range<usize>,
     visible: bool,
     ordered: bool,
+    placed: Option<String>,
 }
 
 fn events(text: &str, tokens: &[Token], options: &MarkupOptions) -> Vec<MarkupEvent> {
@@ -235,7 +254,10 @@ fn events(text: &str, tokens: &[Token], options: &MarkupOptions) -> Vec<MarkupEv
             TokenKind::Open(_) => events.push(MarkupEvent::Open(range.clone())),
             TokenKind::Close(_) => events.push(MarkupEvent::Close(range.clone())),
             TokenKind::Inline { visible } => {
-                push_point(&mut events, PointEvent { raw: range.clone(), visible: *visible, ordered: false });
+                push_point(
+                    &mut events,
+                    PointEvent { raw: range.clone(), visible: *visible, ordered: false, placed: None },
+                );
             }
             TokenKind::Boundary => {}
         }
@@ -251,8 +273,9 @@ fn add_text(events: &mut Vec<MarkupEvent>, decoded: Decoded, placeholders: &Plac
             events.push(MarkupEvent::Text(decoded.part(start..found.start)));
         }
         let raw = decoded.raw[found.start]..decoded.raw[found.end];
-        let ordered = is_unnumbered(&decoded.text[found.clone()]);
-        push_point(events, PointEvent { raw, visible: true, ordered });
+        let placeholder = &decoded.text[found.clone()];
+        let (ordered, placed) = (is_unnumbered(placeholder), placeholders.placed_name(placeholder));
+        push_point(events, PointEvent { raw, visible: true, ordered, placed });
         start = found.end;
     }
     if start < decoded.text.len() || start == 0 {
@@ -260,21 +283,28 @@ fn add_text(events: &mut Vec<MarkupEvent>, decoded: Decoded, placeholders: &Plac
     }
 }
 
-/// Appends a point. It is joined with the point before it, and with punctuation between both.
+/// Appends a point. It is joined with the point before it, and with punctuation between both, unless constraints place one of
+/// them.
 fn push_point(events: &mut Vec<MarkupEvent>, mut point: PointEvent) {
     let joins = |between: &str| !between.contains(|one: char| one.is_alphanumeric() || one.is_whitespace());
     if let [.., MarkupEvent::Point(before), MarkupEvent::Text(between)] = &events[..]
         && before.visible
         && point.visible
+        && before.placed.is_none()
+        && point.placed.is_none()
         && joins(&between.text)
     {
         events.pop();
     }
-    if let Some(MarkupEvent::Point(before)) = events.last() {
+    if let Some(MarkupEvent::Point(before)) = events.last()
+        && before.placed.is_none()
+        && point.placed.is_none()
+    {
         point = PointEvent {
             raw: before.raw.start..point.raw.end,
             visible: before.visible || point.visible,
             ordered: before.ordered || point.ordered,
+            placed: None,
         };
         events.pop();
     }
@@ -310,8 +340,11 @@ fn take_out_empty_elements(events: Vec<MarkupEvent>) -> Vec<MarkupEvent> {
         };
         let ordered = |event: &MarkupEvent| matches!(event, MarkupEvent::Point(PointEvent { ordered: true, .. }));
         let (visible, ordered) = (kept[start..].iter().any(visible), kept[start..].iter().any(ordered));
-        kept.truncate(start - 1);
-        push_point(&mut kept, PointEvent { raw, visible, ordered });
+        let placed = kept.drain(start - 1..).find_map(|event| match event {
+            MarkupEvent::Point(point) => point.placed,
+            _ => None,
+        });
+        push_point(&mut kept, PointEvent { raw, visible, ordered, placed });
     }
     kept
 }
@@ -325,7 +358,7 @@ fn take_out_wrappers(events: &mut [MarkupEvent]) {
             continue;
         };
         let around = before.text.chars().rev().zip(after.text.chars());
-        let wrappers = around.take_while(|pair| point.visible && WRAPPERS.contains(pair));
+        let wrappers = around.take_while(|pair| point.visible && point.placed.is_none() && WRAPPERS.contains(pair));
         let lengths = wrappers.map(|(left, right)| [left.len_utf8(), right.len_utf8()]);
         let [left, right] = lengths.fold([0, 0], |sum, length| [sum[0] + length[0], sum[1] + length[1]]);
         if left > 0 {
@@ -337,12 +370,13 @@ fn take_out_wrappers(events: &mut [MarkupEvent]) {
 }
 
 /// Removes points and white space from the start of a sentence, with the punctuation that follows a point. A point that touches
-/// a word or a tag stays. Returns where the rest begins in the text with markup.
+/// a word or a tag stays, and so does one that constraints place. Returns where the rest begins in the text with markup.
 fn trim_start(events: &mut Vec<MarkupEvent>) -> Option<usize> {
     let mut removed = 0;
     let mut touches = false;
     for event in events.iter_mut() {
         match event {
+            MarkupEvent::Point(point) if point.placed.is_some() => break,
             MarkupEvent::Point(_) => touches = true,
             MarkupEvent::Text(decoded) => {
                 let is_removed = |one: char| one.is_whitespace() || (touches && CLAUSE_MARKS.contains(one));
@@ -362,14 +396,15 @@ fn trim_start(events: &mut Vec<MarkupEvent>) -> Option<usize> {
     Some(raw_range(events.first()?).start)
 }
 
-/// Removes points and white space from the end of a sentence. A point that touches a word or a tag stays. Returns where the rest
-/// ends in the text with markup.
+/// Removes points and white space from the end of a sentence as [`trim_start`] does. Returns where the rest ends in the text with
+/// markup.
 fn trim_end(events: &mut Vec<MarkupEvent>) -> Option<usize> {
     while let Some(last) = events.last_mut() {
         if let MarkupEvent::Text(decoded) = last {
             *decoded = decoded.part(0..decoded.text.trim_end().len());
         }
         match &events[..] {
+            [.., MarkupEvent::Point(point)] if point.placed.is_some() => break,
             [.., MarkupEvent::Text(decoded)] if decoded.text.is_empty() => {}
             [.., MarkupEvent::Text(before), MarkupEvent::Point(_)] if before.text.ends_with(char::is_whitespace) => {}
             [MarkupEvent::Point(_)] => {}
@@ -413,7 +448,8 @@ struct Assembly {
 }
 
 impl Assembly {
-    fn assemble(events: &[MarkupEvent], markup: Markup) -> MarkedSentence {
+    /// Returns the sentence of events that begin at this position in the text with markup.
+    fn assemble(events: &[MarkupEvent], markup: Markup, start: usize) -> MarkedSentence {
         let mut assembly = Self::default();
         for (index, event) in events.iter().enumerate() {
             match event {
@@ -434,7 +470,7 @@ impl Assembly {
             }
         }
         let text = assembly.text.trim_end().to_owned();
-        MarkedSentence { text, markers: assembly.markers }
+        MarkedSentence { text, markers: assembly.markers, start }
     }
 
     /// Position of a marker: the end of the last word.
@@ -473,8 +509,9 @@ impl Assembly {
             }
             _ => {}
         }
-        let PointEvent { raw, visible, ordered } = point.clone();
-        self.markers.push(Marker::Point(PointMarker { raw, at: self.position(), spaced, glued, visible, ordered }));
+        let PointEvent { raw, visible, ordered, placed } = point.clone();
+        let at = self.position();
+        self.markers.push(Marker::Point(PointMarker { raw, at, spaced, glued, visible, ordered, placed }));
     }
 }
 

@@ -103,6 +103,27 @@ fn unnumbered_placeholders_keep_their_order() {
 }
 
 #[test]
+fn placeholders_come_back_once_whatever_stands_beside_them() {
+    const KINDS: [&str; 10] = ["{x}", "{{x}}", "${x}", "%s", "%d", "%1$s", "%(a)s", "%%", "http://a.b/c", "a.b@c.org"];
+    const OTHERS: [&str; 8] = ["", " ", "v", "é", "7", "_", "第", "页"];
+    let options = MarkupOptions::default();
+    let neighbors: Vec<&str> = OTHERS.into_iter().chain(KINDS).collect();
+    for (round, kind) in (0..).zip(KINDS) {
+        let mut random = SeededRng::new(9, "beside", round);
+        for before in &neighbors {
+            for after in &neighbors {
+                let text = format!("the {before}{kind}{after} fox");
+                let marked = MarkedUp::parse(&text, &options);
+                let sentence = marked.sentences().next().unwrap();
+                let (translation, links) = random_translation(&mut random, sentence);
+                let rendered = marked.render(&[linked(sentence, &translation, &links)]).unwrap();
+                assert_eq!(rendered.matches(kind).count(), text.matches(kind).count(), "{text} became {rendered}");
+            }
+        }
+    }
+}
+
+#[test]
 fn text_without_markup_is_plain() {
     for text in ["", " ", " a  b ", "<b>a</b> & 1 < 2", "42", "a\tb", "."] {
         let marked = MarkedUp::parse(text, &MarkupOptions::default());

@@ -5,12 +5,14 @@ use std::ops::Range;
 use anyhow::Result;
 use rayon::prelude::*;
 
-use super::{LinkedText, MarkedUp, Markup, MarkupOptions, Placeholders};
+use super::projection::ProjectedText;
+use super::{LinkedText, MarkedUp, Markup, MarkupOptions, PlaceholderPlace, Placeholders, Rendered};
 use crate::alignment::Link;
 use crate::reporter::Silent;
-use crate::text::{Pair, locate_words};
+use crate::text::{Pair, Segmentation, WordSplitting, locate_words, word_spans};
 use crate::translator::{
-    ForcedAlignment, LinkOptions, LinkedPair, Linker, MAX_SENTENCE_UNITS, Request, Sentence, Translation, Translator,
+    ForcedAlignment, LinkOptions, LinkedPair, Linker, MAX_SENTENCE_UNITS, Request, Sentence, SentenceQuality,
+    Translation, Translator,
 };
 
 impl Translator {
@@ -55,7 +57,7 @@ impl Translator {
         request: &Request,
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
-        let mut texts = MarkedUpTexts::new(sentences.to_vec(), options);
+        let mut texts = MarkedUpTexts::new(self, sentences.to_vec(), options);
         let parts = texts.sentences().len();
         let (mut done, mut reported) = (0, 0);
         let mut on_parts = |count: usize| {
@@ -65,14 +67,17 @@ impl Translator {
             reported = texts;
         };
         let translations = self.translate_batch(texts.sentences(), request, &mut on_parts)?;
-        texts.add(self, translations)
+        texts.add(translations)
     }
 }
 
 /// Texts with tags and placeholders, whose sentences are translated in any number of parts, in order.
 pub struct MarkedUpTexts {
+    translator: Translator,
     given: Vec<Sentence>,
     texts: Vec<MarkedUp>,
+    /// True for a text whose translation is that of its only sentence.
+    is_plain: Vec<bool>,
     /// Sentences of all texts; a blank one for a text without sentences.
     sentences: Vec<Sentence>,
     /// True for a sentence with markers.
@@ -91,18 +96,18 @@ struct TranslatedSentence {
     links: Vec<WordLinks>,
 }
 
-impl TranslatedSentence {
-    /// Index of the translation of this rank, or of the last one.
-    fn ranked(&self, rank: usize) -> usize {
-        rank.min(self.translations.len() - 1)
-    }
-}
-
 impl MarkedUpTexts {
-    /// Takes tags and placeholders out of texts.
-    pub fn new(given: Vec<Sentence>, options: &MarkupOptions) -> Self {
-        let texts: Vec<MarkedUp> =
-            given.par_iter().map(|sentence| MarkedUp::parse(sentence.given(), options)).collect();
+    /// Takes tags and placeholders out of texts for a translator.
+    pub fn new(translator: &Translator, given: Vec<Sentence>, options: &MarkupOptions) -> Self {
+        let parsed = given.par_iter().map(|sentence| {
+            let placed = translator.constraints.placed_names(sentence);
+            let is_placed = !placed.is_empty();
+            let placeholders = options.placeholders.clone().placing(placed);
+            let text = MarkedUp::parse(sentence.given(), &MarkupOptions { placeholders, ..*options });
+            let is_plain = text.is_plain() && !is_placed;
+            (text, is_plain)
+        });
+        let (texts, is_plain): (Vec<MarkedUp>, Vec<bool>) = parsed.unzip();
         let (mut sentences, mut has_markers, mut of_texts) = (Vec::new(), Vec::new(), Vec::new());
         for (index, (text, given)) in (0u64..).zip(texts.iter().zip(&given)) {
             let first = sentences.len();
@@ -118,7 +123,8 @@ impl MarkedUpTexts {
             }
             of_texts.push(first..sentences.len());
         }
-        Self { given, texts, sentences, has_markers, of_texts, complete: 0, translated: Vec::new() }
+        let (translator, translated) = (translator.clone(), Vec::new());
+        Self { translator, given, texts, is_plain, sentences, has_markers, of_texts, complete: 0, translated }
     }
 
     /// The texts.
@@ -135,31 +141,28 @@ impl MarkedUpTexts {
     ///
     /// # Errors
     /// The translator's aligner is damaged.
-    pub fn add(
-        &mut self,
-        translator: &Translator,
-        translations: Vec<Vec<Translation>>,
-    ) -> Result<Vec<Vec<Translation>>> {
+    pub fn add(&mut self, translations: Vec<Vec<Translation>>) -> Result<Vec<Vec<Translation>>> {
         let first = self.of_texts.get(self.complete).map_or(0, |range| range.start) + self.translated.len();
-        let mut links = self.link(translator, first, &translations)?.into_iter();
+        let links = self.link(first, &translations)?;
         let mut done = Vec::new();
-        for (translations, links) in translations.into_iter().zip(links.by_ref()) {
+        for (translations, links) in translations.into_iter().zip(links) {
             self.translated.push(TranslatedSentence { translations, links });
-            let Some(range) = self.of_texts.get(self.complete) else { break };
+            let Some(range) = self.of_texts.get(self.complete).cloned() else { break };
             if self.translated.len() == range.len() {
-                done.push(self.complete_text()?);
+                done.push(self.complete_text(range));
             } else {
-                self.drop_unused_weights(range.clone());
+                self.drop_unused_weights();
             }
         }
         Ok(done)
     }
 
-    /// Drops the attention of the last translated sentence if it is not part of the alignment of its whole text.
-    fn drop_unused_weights(&mut self, range: Range<usize>) {
-        let tokens = self.translated.iter().filter_map(|one| one.translations.first()).map(Translation::source_len);
-        if range.len() > 1
-            && tokens.sum::<usize>() > MAX_SENTENCE_UNITS
+    /// Drops the attention of the last translated sentence if it cannot be part of the alignment of its whole text.
+    fn drop_unused_weights(&mut self) {
+        let best = self.translated.iter().filter_map(|one| one.translations.first());
+        let tokens: usize = best.map(|translation| translation.alignment.source.ids.len()).sum();
+        if tokens > MAX_SENTENCE_UNITS
+            && self.translated.len() > 1
             && let Some(last) = self.translated.last_mut()
         {
             last.translations.iter_mut().for_each(|translation| translation.alignment.drop_weights());
@@ -167,75 +170,124 @@ impl MarkedUpTexts {
     }
 
     /// Links the words of the translations of sentences with markers, of which the first has this index.
-    fn link(
-        &self,
-        translator: &Translator,
-        first: usize,
-        translations: &[Vec<Translation>],
-    ) -> Result<Vec<Vec<WordLinks>>> {
+    fn link(&self, first: usize, translations: &[Vec<Translation>]) -> Result<Vec<Vec<WordLinks>>> {
         let mut pairs = Vec::new();
         for (index, translations) in (first..).zip(translations).filter(|(index, _)| self.has_markers[*index]) {
-            pairs.extend(translations.iter().map(|one| Pair::new(&*self.sentences[index].text, &*one.text)));
+            let translated = translations.iter().filter(|translation| !translation.is_copy());
+            pairs.extend(translated.map(|one| Pair::new(self.read_part(&self.sentences[index], one), &*one.text)));
         }
-        if pairs.is_empty() {
-            return Ok(vec![Vec::new(); translations.len()]);
-        }
-        let translator = translator.clone().with_finest_words();
-        let linker = Linker::with_options(&LinkOptions::default(), Some(&translator), &[], &Silent)?;
-        let linked = linker.link(&pairs, &mut |_| {})?;
-        let mut links = pairs.iter().zip(&linked);
+        let linked = if pairs.is_empty() {
+            Vec::new()
+        } else {
+            let translator = self.translator.clone().with_finest_words();
+            let linker = Linker::with_options(&LinkOptions::default(), Some(&translator), &[], &Silent)?;
+            linker.link(&pairs, &mut |_| {})?
+        };
+        let mut linked = pairs.iter().zip(&linked);
         let mut of_sentences = Vec::with_capacity(translations.len());
         for (index, translations) in (first..).zip(translations) {
-            let count = if self.has_markers[index] { translations.len() } else { 0 };
-            let prefix = self.sentences[index].prefix_len;
-            let links = links.by_ref().take(count).map(|(pair, linked)| WordLinks::new(pair, prefix, linked));
-            of_sentences.push(links.collect());
+            let mut links = Vec::new();
+            for translation in translations.iter().filter(|_| self.has_markers[index]) {
+                if translation.is_copy() {
+                    links.push(WordLinks::of_copy(&translation.text));
+                } else if let Some((pair, linked)) = linked.next() {
+                    links.push(WordLinks::new(pair, self.sentences[index].prefix_len, linked));
+                }
+            }
+            of_sentences.push(links);
         }
         Ok(of_sentences)
     }
 
+    /// Text of a sentence up to the last word that was read for its translation.
+    fn read_part<'s>(&self, sentence: &'s Sentence, translation: &Translation) -> &'s str {
+        let Segmentation { words, cut, .. } = &translation.alignment.source;
+        if !cut {
+            return &sentence.text;
+        }
+        let spans = word_spans(&sentence.text, self.translator.words[0]);
+        let end = spans.get(words.len().saturating_sub(1)).map_or(sentence.text.len(), |last| last.end);
+        &sentence.text[..end.max(sentence.prefix_len)]
+    }
+
     /// Returns the translations of the next text, all of whose sentences are translated.
-    fn complete_text(&mut self) -> Result<Vec<Translation>> {
+    fn complete_text(&mut self, range: Range<usize>) -> Vec<Translation> {
         let translated = std::mem::take(&mut self.translated);
         let index = self.complete;
         self.complete += 1;
-        if self.texts[index].is_plain() {
-            return Ok(translated.into_iter().flat_map(|one| one.translations).collect());
+        if self.is_plain[index] {
+            return translated.into_iter().flat_map(|one| one.translations).collect();
         }
         // A cancelled sentence has no translation.
         let counts = translated.iter().map(|one| one.translations.len());
         let ranks = if counts.clone().min() == Some(0) { 0 } else { counts.max().unwrap_or_default() };
-        (0..ranks).map(|rank| self.render(index, rank, &translated)).collect()
+        let mut rendered = Vec::with_capacity(ranks);
+        for rank in 0..ranks {
+            let parts = range.clone().zip(&translated).map(|(sentence, one)| self.part(sentence, one, rank));
+            rendered.push(self.render(index, range.clone(), &parts.collect::<Vec<_>>()));
+        }
+        rendered
     }
 
-    /// Returns a text with the translation of this rank of each of its sentences, or with the last one.
-    fn render(&self, index: usize, rank: usize, translated: &[TranslatedSentence]) -> Result<Translation> {
+    /// Returns a text with these translations of its sentences.
+    fn render(&self, index: usize, range: Range<usize>, parts: &[TranslatedPart]) -> Translation {
         let text = &self.texts[index];
-        let parts: Vec<&Translation> = translated.iter().map(|one| &one.translations[one.ranked(rank)]).collect();
-        let mut linked = Vec::with_capacity(translated.len());
         // A text without sentences has a blank one here.
-        for (one, part) in translated.iter().zip(&parts).take(text.sentences().count()) {
-            let links = one.links.get(one.ranked(rank));
-            linked.push(LinkedText {
-                text: &part.text,
-                source_words: links.map(|links| links.words[0].clone()).unwrap_or_default(),
-                target_words: links.map(|links| links.words[1].clone()).unwrap_or_default(),
-                links: links.map_or(&[], |links| &links.links),
-            });
+        let lines = text.lines();
+        let Rendered { text: rendered, lacking } =
+            text.write(&mut parts.iter().take(lines.len()).map(TranslatedPart::projected));
+        let mut sentences = Vec::with_capacity(lines.len());
+        for ((part, line), lacking) in parts.iter().zip(lines).zip(&lacking) {
+            let quality = part.translation.quality();
+            let unmet_constraints = quality.unmet_constraints + lacking;
+            sentences.push(SentenceQuality { line, unmet_constraints, ..quality });
         }
-        let sentences = &self.sentences[self.of_texts[index].clone()];
-        let sources = Vec::from_iter(sentences.iter().map(|sentence| sentence.text.as_str()));
-        let targets = Vec::from_iter(parts.iter().map(|part| part.text.as_str()));
-        let alignments = Vec::from_iter(parts.iter().map(|part| &part.alignment));
-        let without_markup = Pair { source: sources.join(" "), target: targets.join(" ") };
-        Ok(Translation {
-            text: text.render(&linked)?,
-            log_probability: parts.iter().map(|part| part.log_probability).sum(),
-            score: parts.iter().map(|part| part.score).sum::<f64>() / parts.len() as f64,
-            unmet_constraints: parts.iter().map(|part| part.unmet_constraints).sum(),
+        let sources = Vec::from_iter(self.sentences[range].iter().map(|sentence| sentence.text.as_str()));
+        let targets = Vec::from_iter(parts.iter().map(|part| part.translation.text.as_str()));
+        let alignments = Vec::from_iter(parts.iter().map(|part| &part.translation.alignment));
+        Translation {
+            text: rendered,
+            log_probability: parts.iter().map(|part| part.translation.log_probability).sum(),
+            score: parts.iter().map(|part| part.translation.score).sum::<f64>() / parts.len() as f64,
+            unmet_constraints: sentences.iter().map(|sentence| sentence.unmet_constraints).sum(),
             alignment: ForcedAlignment::concat(&alignments),
-            without_markup: Some(without_markup),
-        })
+            without_markup: Some(Pair { source: sources.join(" "), target: targets.join(" ") }),
+            sentences,
+        }
+    }
+
+    /// Returns the translation of a sentence of this rank, or the last one, with all that its markers depend on.
+    fn part<'p>(&self, index: usize, translated: &'p TranslatedSentence, rank: usize) -> TranslatedPart<'p> {
+        let rank = rank.min(translated.translations.len() - 1);
+        let (translation, links) = (&translated.translations[rank], translated.links.get(rank));
+        let [source_words, target_words] = links.map(|links| links.words.clone()).unwrap_or_default();
+        let surface_forms = self.translator.checkpoint().target.surface_forms();
+        let is_cut = !translation.is_copy() && translation.alignment.source.cut;
+        TranslatedPart {
+            translation,
+            linked: LinkedText {
+                text: &translation.text,
+                source_words,
+                target_words,
+                links: links.map_or(&[], |links| &links.links),
+            },
+            is_cut: is_cut || links.is_some_and(|links| links.cut),
+            places: self.translator.constraints.places(&self.sentences[index], &translation.text, surface_forms),
+        }
+    }
+}
+
+/// Translation of a sentence of a text.
+struct TranslatedPart<'p> {
+    translation: &'p Translation,
+    linked: LinkedText<'p>,
+    is_cut: bool,
+    places: Vec<PlaceholderPlace>,
+}
+
+impl TranslatedPart<'_> {
+    fn projected(&self) -> ProjectedText<'_> {
+        ProjectedText { linked: &self.linked, is_cut: self.is_cut, places: &self.places }
     }
 }
 
@@ -245,6 +297,8 @@ struct WordLinks {
     /// Words of the sentence and of its translation.
     words: [Vec<Range<usize>>; 2],
     links: Vec<Link>,
+    /// True if a side was too long to be linked to its end.
+    cut: bool,
 }
 
 impl WordLinks {
@@ -257,6 +311,13 @@ impl WordLinks {
         let source = source[before..].iter().map(without_prefix).collect();
         let offset = -(before as isize);
         let links = linked.links.iter().filter_map(|link| link.moved(offset, 0)).collect();
-        Self { words: [source, target], links }
+        Self { words: [source, target], links, cut: linked.cut }
+    }
+
+    /// Links each word of a text with itself.
+    fn of_copy(text: &str) -> Self {
+        let words = word_spans(text, WordSplitting::Terms);
+        let links = (0..words.len()).map(|word| Link { source: word, target: word }).collect();
+        Self { words: [words.clone(), words], links, cut: false }
     }
 }

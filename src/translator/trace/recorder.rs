@@ -189,18 +189,21 @@ impl SearchObserver for BeamRecorder<'_> {
         }
     }
 
-    fn on_extension(&mut self, &KeptExtension { row, unit, log_probability }: &KeptExtension) {
+    fn on_extension(&mut self, &KeptExtension { row, unit, log_probability, goes_on }: &KeptExtension) {
         let prediction = self.first_prediction + row;
         let Live { node: parent, mut coverage } = self.live[row].clone();
         if let (_, Some(prediction)) = &self.predictions[prediction] {
             coverage.add(&prediction.attention);
         }
-        self.predictions[prediction].0 += 1;
-        if let Some(parent) = parent {
-            self.nodes[parent].children += 1;
+        let dropped = unit != END && !goes_on;
+        if !dropped {
+            self.predictions[prediction].0 += 1;
+            if let Some(parent) = parent {
+                self.nodes[parent].children += 1;
+            }
         }
         let score = self.scoring.score_covered(log_probability, &coverage);
-        if unit != END {
+        if goes_on {
             self.next_live.push(Live { node: Some(self.nodes.len()), coverage });
         }
         self.nodes.push(Node {
@@ -209,10 +212,10 @@ impl SearchObserver for BeamRecorder<'_> {
             unit,
             log_probability,
             score,
-            dropped: false,
+            dropped,
             best: false,
             children: 0,
-            prediction: Some(prediction),
+            prediction: (!dropped).then_some(prediction),
         });
     }
 

@@ -1,0 +1,100 @@
+//! Options that cannot act are refused, with all options of a group as `--help` lists them.
+
+mod common;
+
+use clap::{Arg, CommandFactory};
+use common::{PAIRS, TestDir, model_path};
+use softalign::cli::Cli;
+
+/// Options of a command under these headings of its help.
+fn options(command: &str, headings: &[&str]) -> Vec<Arg> {
+    let mut cli = Cli::command();
+    cli.build();
+    let command = cli.find_subcommand(command).unwrap();
+    let is_listed = |option: &&Arg| option.get_help_heading().is_some_and(|heading| headings.contains(&heading));
+    command.get_arguments().filter(is_listed).cloned().collect()
+}
+
+/// Argument that gives an option a valid value.
+fn argument(option: &Arg) -> String {
+    let long = option.get_long().unwrap();
+    if !option.get_action().takes_values() {
+        return format!("--{long}");
+    }
+    let value = match long {
+        "hard-attention" => "exact".to_owned(),
+        // The last one is not the default.
+        _ => option.get_possible_values().last().map_or("1".to_owned(), |value| value.get_name().to_owned()),
+    };
+    format!("--{long}={value}")
+}
+
+/// Asserts that each option is refused by name, and returns the number of options.
+fn assert_refused(dir: &TestDir, arguments: &[&str], options: &[Arg], except: &[&str]) -> usize {
+    let options: Vec<&Arg> = options.iter().filter(|option| !except.contains(&option.get_long().unwrap())).collect();
+    for option in &options {
+        let given = argument(option);
+        let refused = dir.run(&[arguments, &[&given]].concat());
+        refused.refused_with(2, &[&format!("--{}", option.get_long().unwrap())]);
+    }
+    options.len()
+}
+
+#[test]
+fn evaluation_without_a_model_refuses_its_options() {
+    let dir = TestDir::with_pairs();
+    dir.write("ours", PAIRS.map(|(_, target)| format!("{target}\n")).concat());
+    dir.write("links", "0-0\n".repeat(PAIRS.len()));
+    let of_models = options("evaluate", &["Search", "Attention", "Links"]);
+    let hypotheses = ["evaluate", "--pairs", "pairs.tsv", "--hypotheses", "ours"];
+    let count = assert_refused(&dir, &hypotheses, &of_models, &[]);
+    let links = ["evaluate", "--pairs", "pairs.tsv", "--links", "links", "--gold", "links"];
+    // The gold file counts words.
+    assert_eq!(assert_refused(&dir, &links, &of_models, &["words"]), count - 1);
+    let files = ["evaluate", "--links", "links", "--gold", "links"];
+    assert_eq!(assert_refused(&dir, &files, &of_models, &[]), count);
+    assert!(count > 18, "{count}");
+    for option in ["--ensemble", "--save=x", "--search-threshold"] {
+        dir.run(&[&hypotheses[..], &[option]].concat()).refused_with(2, &[option.trim_end_matches("=x")]);
+    }
+    for option in ["--confidence", "--compare", "--by-length", "--figure=x.svg"] {
+        dir.run(&[&links[..], &[option]].concat()).refused_with(2, &[option.trim_end_matches("=x.svg")]);
+    }
+    // Resampling uses the seed.
+    dir.run(&[&hypotheses[..], &["--confidence", "--seed=3"]].concat()).worked();
+    assert!(!dir.contents().contains_key("x"));
+}
+
+#[test]
+fn translations_as_text_refuse_options_of_links_and_figures() {
+    let dir = TestDir::new();
+    let translate = ["translate", "--model", model_path(), "the fox"];
+    assert!(assert_refused(&dir, &translate, &options("translate", &["Links"]), &["words"]) > 3);
+    let figures = options("translate", &["Figures (--format svg)"]);
+    assert!(assert_refused(&dir, &translate, &figures, &[]) > 3);
+    dir.run(&[&translate[..], &["--subwords"]].concat()).refused_with(2, &["--subwords needs a --format"]);
+}
+
+#[test]
+fn alignment_without_attention_refuses_its_options() {
+    let dir = TestDir::with_pairs();
+    for links_from in ["pairs", "hmm"] {
+        let align = ["align", "pairs.tsv", "--model", model_path(), "--links-from", links_from];
+        assert!(assert_refused(&dir, &align, &options("align", &["Attention"]), &[]) > 2);
+        let figures = options("align", &["Figures (--format svg)"]);
+        assert!(assert_refused(&dir, &align, &figures, &[]) > 3);
+    }
+}
+
+#[test]
+fn resumed_training_refuses_options_that_it_began_with() {
+    let dir = TestDir::with_pairs();
+    dir.train("out", &["--max-epochs", "1"]).worked();
+    let fixed = options("train", &["Text", "Model", "Training"]);
+    let limits = ["max-epochs", "max-minutes", "patience", "save-every", "guide", "verbose"];
+    let count = assert_refused(&dir, &["train", "--resume", "--out", "out"], &fixed, &limits);
+    assert!(count > 35, "{count}");
+    let initialized = ["train", "pairs.tsv", "--init-from", model_path(), "--out", "new", "--init-vocabulary", "keep"];
+    let of_model = options("train", &["Text", "Model"]);
+    assert!(assert_refused(&dir, &initialized, &of_model, &["max-length"]) > 18);
+}
