@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use rayon::prelude::*;
 use tokio::sync::oneshot;
 
@@ -70,7 +70,8 @@ impl TranslationOptions {
         if !constraints.is_empty() {
             let target_prefix = constraints.prefix.clone();
             translator = translator.with_constraints(constraints)?;
-            translator.check_target_prefix(&Sentence { target_prefix, ..Sentence::default() })?;
+            let prefixed = Sentence { target_prefix, ..Sentence::default() };
+            translator.check_target_prefix(&prefixed).context("--prefix")?;
         }
         Ok(PreparedOptions { translator, unconstrained, request, markup })
     }
