@@ -90,21 +90,20 @@ impl PairCollection {
     /// Opens or creates the file. A line that was cut off is ended.
     ///
     /// # Errors
-    /// The file cannot be opened or written, or it is a file of a model directory or the one of the keys, under any name.
+    /// The file cannot be opened or written, or it is a file of a model directory or the one of the keys.
     pub fn open(path: &Path, models: &[&Path], keys: Option<&Path>) -> Result<Self> {
         let of_models = models.iter().flat_map(|directory| ModelDir::new(directory).file_paths());
         let read = of_models.chain(keys.map(Path::to_owned)).collect();
         let collection = Self { path: path.to_owned(), read, writing: Mutex::default() };
-        let cannot_append = || format!("{}: cannot append pairs", path.display());
-        let mut opened = OpenedFile::new(path).with_context(cannot_append)?;
-        if collection.is_read(&opened) {
+        let mut opened = OpenedFile::new(path).with_context(|| cannot_append(path))?;
+        if collection.is_taken(&opened) {
             if opened.is_new {
                 std::fs::remove_file(&opened.real)?;
             }
             let shown = path.display();
-            return usage(format!("--collect {shown}: the server reads this file; choose another one for pairs"));
+            return usage(format!("--collect {shown}: this file belongs to a model or has keys; choose another one"));
         }
-        opened.end_last_line().with_context(cannot_append)?;
+        opened.end_last_line().with_context(|| cannot_append(path))?;
         Ok(collection)
     }
 
@@ -123,8 +122,8 @@ impl PairCollection {
         for _ in 0..MAX_TRIES {
             // Clients need not know where the file is.
             let mut opened = OpenedFile::new(&self.path).context("cannot append this pair")?;
-            if self.is_read(&opened) {
-                bail!("cannot append this pair: the server reads this file");
+            if self.is_taken(&opened) {
+                bail!("cannot append this pair: the file belongs to a model or has keys");
             }
             opened.end_last_line().and_then(|()| opened.append(line)).context("cannot append this pair")?;
             // If the file was replaced meanwhile, the pair is lost with the former one.
@@ -135,9 +134,14 @@ impl PairCollection {
         bail!("cannot append this pair: the file is replaced again and again")
     }
 
-    fn is_read(&self, opened: &OpenedFile) -> bool {
-        self.read.iter().any(|path| opened.is_at(path))
+    /// True for a file that the server reads, under any name, and for one of another model.
+    fn is_taken(&self, opened: &OpenedFile) -> bool {
+        self.read.iter().any(|path| opened.is_at(path)) || ModelDir::owns(&opened.real)
     }
+}
+
+fn cannot_append(path: &Path) -> String {
+    format!("{}: cannot append pairs", path.display())
 }
 
 /// Returns a text as a cell of a table: control characters become spaces.

@@ -46,7 +46,7 @@ fn files_that_the_server_reads_are_no_place_for_pairs() {
     let before = dir.contents();
     let refused = |path: &str| {
         let options = ["serve", "--port", "0", "--model", "en-fr=model", "--api-keys", "keys", "--collect", path];
-        dir.run(&options).refused_with(2, &["--collect", path, "reads this file"]);
+        dir.run(&options).refused_with(2, &["--collect", path, "belongs to a model or has keys"]);
     };
     let files = ["config.json", "model.safetensors", "tokenizer.json", "source.tokenizer.json", "aligner.safetensors"];
     for name in files.into_iter().chain(["lexicon.safetensors", "log.jsonl"]) {

@@ -42,6 +42,39 @@ fn keeps_tags_and_placeholders() {
 }
 
 #[test]
+fn languages_are_recorded_when_a_model_is_trained() {
+    let dir = TestDir::with_pairs();
+    let sides: [Vec<&str>; 2] = [PAIRS.iter().map(|pair| pair.0).collect(), PAIRS.iter().map(|pair| pair.1).collect()];
+    dir.write("train.eo", sides[0].join("\n") + "\n");
+    dir.write("train.en", sides[1].join("\n") + "\n");
+    let train = |out: &str, options: &[&str]| {
+        let parallel = ["train", "--source", "train.eo", "--target", "train.en", "--out", out, "--preset", "tiny"];
+        dir.run(&[&parallel[..], &["--max-epochs", "1", "--quiet"], options].concat()).worked();
+    };
+    train("by-name", &[]);
+    train("given", &["--languages", "pt-BR-de"]);
+    dir.train("unknown", &["--max-epochs", "1"]).worked();
+    dir.train("from-base", &["--init-from", "by-name", "--max-epochs", "1"]).worked();
+    for (model, languages) in [
+        ("by-name", "Esperanto to English (eo-en)"),
+        ("given", "Portuguese to German (pt-BR-de)"),
+        ("from-base", "Esperanto to English (eo-en)"),
+    ] {
+        let shown = dir.run(&["inspect", model]);
+        assert!(shown.worked().contains(languages), "{shown:?}");
+        let config = super::common::json(dir.run(&["inspect", model, "--json"]).worked());
+        assert!(languages.contains(config["config"]["data"]["languages"].as_str().unwrap()));
+    }
+    assert!(!dir.run(&["inspect", "unknown"]).worked().contains("languages"));
+    dir.run(&["train", "--languages", "english-french"]).refused_with(2, &["en-fr"]);
+    // Its options train the same model again.
+    dir.run(&["train", "--config", "given/config.json", "--out", "again"]).worked();
+    assert!(dir.run(&["inspect", "again"]).worked().contains("(pt-BR-de)"));
+    let server = Served::start_in(&dir, &["--model", "by-name"]);
+    server.ask("/translate", &json!({"q": "a", "source": "eo", "target": "en"}));
+}
+
+#[test]
 fn understands_forms() {
     let server = Served::start(&[]);
     let form = |body: &str| {
