@@ -331,6 +331,10 @@ mod tests {
         option.get_num_args().is_none_or(|count| count.min_values() == 0)
     }
 
+    fn conflict(command: &Command, one: &Arg, other: &Arg) -> bool {
+        [(one, other), (other, one)].iter().any(|(one, other)| command.get_arg_conflicts_with(one).contains(other))
+    }
+
     #[test]
     fn every_type_of_value_sets_its_option_alone_or_is_refused_by_name() {
         let cli = Cli::command();
@@ -340,8 +344,9 @@ mod tests {
         for command in cli.get_subcommands().map(Command::get_name) {
             let command = built_subcommand(&cli, command);
             for (option, long) in options(&command) {
-                // Typed arguments override such an option.
-                if command.get_arg_conflicts_with(option).into_iter().any(Arg::is_positional) {
+                let mut typed = command.get_arguments().filter(|argument| argument.is_positional());
+                // The typed argument overrides such an option.
+                if typed.any(|argument| conflict(&command, argument, option)) {
                     continue;
                 }
                 for value in values() {

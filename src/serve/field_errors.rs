@@ -52,12 +52,12 @@ fn parse_value<T: DeserializeOwned>(value: Value) -> Result<T, String> {
     serde_path_to_error::deserialize(&value).map_err(|error| {
         let path = error.path().to_string();
         let reason = in_terms_of_json(&error.into_inner().to_string());
-        let names_field = ["missing field", "unknown field"].iter().any(|start| reason.starts_with(start));
         match path.as_str() {
-            "." | "?" if names_field => reason,
+            "." | "?" if reason.starts_with("unknown field") => reason,
             // The place of an error in options, which are parsed once all fields are read, is not known.
             "." | "?" => match Some(value).filter(is_small).and_then(find_wrong::<T>) {
                 Some(field) => format!("{field}: {reason}"),
+                None if reason.starts_with("missing field") => reason,
                 None => format!("the request is not valid: {reason}"),
             },
             path => format!("{path}: {reason}"),

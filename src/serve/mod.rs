@@ -22,8 +22,10 @@
 //! # Routes
 //!
 //! `routes::router` is the one place that names all paths. Bodies are read by `body` with a limit and a deadline, and
-//! every failure is an `error::ApiError`, which answers `{"error": text}`. `security` checks every request before its
-//! handler and adds headers to every answer.
+//! every failure is an `error::ApiError`, which answers `{"error": text}`; `field_errors` puts those of the parser and of options
+//! into the terms of requests. `security` checks every request before its handler and adds headers to every answer. `key_check`
+//! refuses those without a known key before their bodies are read. An `exchange::Exchange` follows a request up to the last byte
+//! of its answer.
 
 mod access;
 mod answer;

@@ -187,6 +187,10 @@ class TrainOptions(TypedDict, total=False):
     init_vocabulary: Literal["keep", "extend", "new"]
     """Treatment of the vocabularies of --init-from [default: extend]"""
 
+    languages: str
+    """Languages of the pairs, such as en-fr, by which serve chooses the model [default: those that names of files or
+    columns tell, as train.en and train.fr, en-fr.tsv, or English and French]"""
+
     csv: bool
     """Read files of pairs as CSV, as .csv files always are: cells may be quoted; tabs, commas or semicolons separate
     them; a recognized header is left out."""
