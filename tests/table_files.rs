@@ -93,6 +93,13 @@ fn clean_pairs_come_back_equal() {
 }
 
 #[test]
+fn parallel_files_are_not_csv() {
+    let dir = TestDir::with_pairs();
+    let clean = ["clean", "pairs.tsv", "--output", "a.csv", "--output-target", "b.txt"];
+    dir.run(&clean).refused_with(2, &["a.csv: parallel files have lines, not CSV", "choose"]);
+}
+
+#[test]
 fn translations_come_back_equal() {
     let dir = TestDir::new();
     dir.write("pairs.tsv", difficult_pairs());

@@ -3,9 +3,6 @@
 use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command, Error, FromArgMatches, Id};
 
-use super::Cli;
-use super::config_file::built_subcommand;
-
 /// Arguments of a command, with the names of the options that the command line contains, according to clap.
 #[derive(Debug)]
 pub struct ExplicitArgs<T> {
@@ -61,15 +58,6 @@ impl<T: Args> ExplicitArgs<T> {
 fn is_given_in(matches: &ArgMatches, group: &Id, argument: &Id) -> bool {
     let mut given = matches.try_get_many::<Id>(group.as_str()).ok().flatten().into_iter().flatten();
     given.any(|one| one == argument)
-}
-
-/// Returns the long names of the options of a command in a group.
-pub fn options_in_group(command: &str, group: &str) -> Vec<String> {
-    let command = built_subcommand(&Cli::definition(), command);
-    let members: Vec<&Id> =
-        command.get_groups().filter(|one| one.get_id() == group).flat_map(ArgGroup::get_args).collect();
-    let options = command.get_arguments().filter(|option| members.contains(&option.get_id()));
-    options.filter_map(|option| option.get_long().map(str::to_owned)).collect()
 }
 
 /// Returns option names as in `--one, --two and --three`.

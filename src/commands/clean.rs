@@ -11,7 +11,7 @@ use super::output_file::{Output, ensure_distinct_paths, is_standard_output};
 use super::pair_files::pairs_or_standard_input;
 use crate::cli::CleanArgs;
 use crate::error::UsageError;
-use crate::text::{LineError, LineNumbers, NoiseKind, Pair, PairFiles, ReadablePairs, TableWriter};
+use crate::text::{LineError, LineNumbers, NoiseKind, Pair, PairFiles, ReadablePairs, TableWriter, is_csv};
 use crate::translator::{NoiseFilter, Translator};
 
 /// Number of line numbers per reason in the report.
@@ -74,6 +74,13 @@ impl CleanOutputs {
             bail!(UsageError(
                 "--output-target and --features exclude each other: write pairs with features to --output".to_owned()
             ));
+        }
+        let sides = [&args.output, &args.output_target].into_iter().flatten();
+        if let Some(path) = sides.filter(|_| args.output_target.is_some()).find(|path| is_csv(path)) {
+            bail!(UsageError(format!(
+                "{}: parallel files have lines, not CSV; choose another file name, or omit --output-target",
+                path.display()
+            )));
         }
         let open = |path: &Option<PathBuf>| {
             path.as_deref().map(Output::open).transpose().map(|output| output.map(Output::beside_others))

@@ -159,16 +159,23 @@ fn save_translations(
     console: &Console,
 ) -> Result<()> {
     let single_words = matches!(evaluation.scores.errors, ErrorRates::SingleWords { .. });
+    let syntax = RowSyntax::of_file(save.path());
     if !single_words && files.layout().features.is_none() {
-        let syntax = RowSyntax::of_file(save.path());
-        if syntax == RowSyntax::Tabs {
-            return save.with(|out| evaluation.translations.iter().try_for_each(|line| writeln!(out, "{line}")));
-        }
         let mut table = TableWriter::new(save.path(), &["translation"]);
-        return save.with(|out| evaluation.translations.iter().try_for_each(|line| table.row(out, &[line])));
+        return match syntax {
+            RowSyntax::Tabs => {
+                save.with(|out| evaluation.translations.iter().try_for_each(|line| writeln!(out, "{line}")))
+            }
+            RowSyntax::Csv(_) => {
+                save.with(|out| evaluation.translations.iter().try_for_each(|line| table.row(out, &[line])))
+            }
+        };
     }
     console.note("--save writes the columns of the pairs, with each translation as the target");
-    let syntax = RowSyntax::of_file(save.path());
+    if syntax != RowSyntax::Tabs {
+        // Readers take no row of CSV for a header then.
+        save.with(|out| writeln!(out, "{}", files.header(syntax)))?;
+    }
     let mut rows =
         pairs.iter().zip(&evaluation.translations).map(|(pair, translation)| files.row(pair, translation, syntax));
     save.with(|out| rows.try_for_each(|row| writeln!(out, "{row}")))

@@ -15,8 +15,8 @@ const TRANSLATION: &str = "translation";
 #[derive(Default)]
 pub struct OutputTable {
     table: Option<SentenceTable>,
-    /// Syntax of the output file if results are rows; other formats have only the translations.
-    rows: Option<RowSyntax>,
+    /// True if results are rows; other formats have only the translations.
+    has_rows: bool,
 }
 
 impl OutputTable {
@@ -33,13 +33,13 @@ impl OutputTable {
         }
         let (table, rows) = SentenceTable::open(input, &layout, columns.map(|columns| columns.source()))?;
         let table = if is_standard(&args.output) { table } else { table.written_as(RowSyntax::of_file(&args.output)) };
-        Ok(Some((Self { table: Some(table), rows: None }, rows)))
+        Ok(Some((Self { table: Some(table), has_rows: false }, rows)))
     }
 
-    /// Makes results rows in the syntax of the output file: those of the table with translations, or translations alone.
+    /// Sets whether results are rows with translations.
     #[must_use]
-    pub fn with_rows(self, output: &Path) -> Self {
-        Self { rows: Some(RowSyntax::of_file(output)), ..self }
+    pub fn with_rows(self, has_rows: bool) -> Self {
+        Self { has_rows, ..self }
     }
 
     /// Index of the cell of the sentence, if lines have cells.
@@ -47,12 +47,11 @@ impl OutputTable {
         self.table.as_ref().map(SentenceTable::column)
     }
 
-    /// Returns the header of the rows, if there is one.
-    pub fn header(&self) -> Option<String> {
-        match (&self.table, self.rows?) {
-            (Some(table), _) => table.header(TRANSLATION),
-            (None, RowSyntax::Csv(_)) => Some(TRANSLATION.to_owned()),
-            (None, RowSyntax::Tabs) => None,
+    /// Returns the header of the rows, if there is one. CSV of translations alone has one too.
+    pub fn header(&self, syntax: RowSyntax) -> Option<String> {
+        match &self.table {
+            Some(table) => table.header(TRANSLATION).filter(|_| self.has_rows),
+            None => (self.has_rows && syntax != RowSyntax::Tabs).then(|| TRANSLATION.to_owned()),
         }
     }
 
@@ -63,13 +62,16 @@ impl OutputTable {
 
     /// Replaces translations of input lines by rows that end with them.
     pub fn add_rows(&self, lines: &[String], translations: &mut [Vec<Translation>]) {
+        let Some(table) = self.table.as_ref().filter(|_| self.has_rows) else { return };
         for (line, found) in lines.iter().zip(translations) {
-            let Some(best) = found.first_mut().filter(|_| !line.is_empty()) else { continue };
-            match (&self.table, self.rows) {
-                (Some(table), Some(_)) => best.text = table.with_cell(line, &best.text),
-                (None, Some(csv @ RowSyntax::Csv(_))) => best.text = csv.row(&[&best.text]),
-                _ => {}
+            if let Some(best) = found.first_mut().filter(|_| !line.is_empty()) {
+                best.text = table.with_cell(line, &best.text);
             }
         }
+    }
+
+    /// Returns the syntax of translations that are written alone.
+    pub fn syntax_of_translations(&self, syntax: RowSyntax) -> Option<RowSyntax> {
+        (self.has_rows && self.table.is_none() && syntax != RowSyntax::Tabs).then_some(syntax)
     }
 }

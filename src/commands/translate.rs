@@ -20,7 +20,7 @@ use super::unreadable::Unreadable;
 use crate::cli::{ExplicitArgs, TranslateArgs, TranslationFormat};
 use crate::error::{UsageError, usage};
 use crate::render::AlignmentFormat;
-use crate::text::{LineError, LineStream, TableRows, WordSplitting, count_lines, file_name, word_spans};
+use crate::text::{LineError, LineStream, RowSyntax, TableRows, WordSplitting, count_lines, file_name, word_spans};
 use crate::translator::{LineWarnings, LinkOptions, Markup, Sentence, Translator};
 
 pub fn run(given: &ExplicitArgs<TranslateArgs>, device: &Device, console: &Console) -> Result<()> {
@@ -32,13 +32,14 @@ pub fn run(given: &ExplicitArgs<TranslateArgs>, device: &Device, console: &Conso
     ensure_distinct_paths(Sentences::paths(args).chain(beside), [("--output", &*args.output)])?;
     let mut output = Output::open(&args.output)?;
     let (mut sentences, table) = Sentences::open(args)?;
-    let has_rows = format.is_none() && args.n_best == 1;
-    let table = if has_rows { table.with_rows(output.path()) } else { table };
+    let table = table.with_rows(format.is_none() && args.n_best == 1);
+    let syntax = RowSyntax::of_file(output.path());
     let setup = TranslationSetup::new(args, device, console)?;
-    if let Some(header) = table.header() {
+    if let Some(header) = table.header(syntax) {
         output.with(|out| writeln!(out, "{header}"))?;
     }
-    let mut results = TranslationWriter::new(args, format, &setup.translator, output, console)?;
+    let results = TranslationWriter::new(args, format, &setup.translator, output, console)?;
+    let mut results = results.written_as(table.syntax_of_translations(syntax));
     if interactive {
         let results = results.shaded_by(&setup.translator);
         return Repl::new(args, setup, results, device, console).run();

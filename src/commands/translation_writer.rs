@@ -9,6 +9,7 @@ use super::unreadable::Unreadable;
 use crate::alignment::LinkFormat;
 use crate::cli::{TranslateArgs, UnknownLines};
 use crate::render::{AlignmentFormat, Item, RenderOptions, Renderer, shaded};
+use crate::text::RowSyntax;
 use crate::translator::{LineWarnings, LinkOptions, Linker, Sentence, Translation, Translator};
 
 /// Writer of translations.
@@ -18,6 +19,8 @@ pub struct TranslationWriter {
     /// Adds the alignment of units beside that of words.
     with_units: bool,
     output: Output,
+    /// Syntax of translations in CSV.
+    syntax: Option<RowSyntax>,
     /// Linker and renderer, unless the output is text.
     alignments: Option<(Linker, Box<dyn Renderer>)>,
     /// Model that estimates the quality of each word, if text is shaded by it.
@@ -37,8 +40,15 @@ impl TranslationWriter {
         console: &Console,
     ) -> Result<Self> {
         let with_units = format == Some(AlignmentFormat::Html) && !args.subwords;
-        let writer =
-            Self { n_best: args.n_best, unknown: args.unknown, with_units, output, alignments: None, shading: None };
+        let writer = Self {
+            n_best: args.n_best,
+            unknown: args.unknown,
+            with_units,
+            output,
+            syntax: None,
+            alignments: None,
+            shading: None,
+        };
         let Some(format) = format else { return Ok(writer) };
         let linker = build_linker(args, translator, console)?;
         let options = RenderOptions {
@@ -52,6 +62,12 @@ impl TranslationWriter {
         };
         let renderer = renderer(format, options, &writer.output)?;
         Ok(Self { alignments: Some((linker, renderer)), ..writer })
+    }
+
+    /// Sets the syntax in which each translation is a row of its own; by default they are lines of text.
+    #[must_use]
+    pub fn written_as(self, syntax: Option<RowSyntax>) -> Self {
+        Self { syntax, ..self }
     }
 
     /// Shades words by their confidence if the output is text in a terminal with colors.
@@ -74,7 +90,14 @@ impl TranslationWriter {
     ) -> Result<()> {
         let Some((linker, renderer)) = &mut self.alignments else {
             let written = (first..).zip(translations).filter(|(id, _)| !unreadable.is_skipped(*id));
-            write_texts(&mut self.output, written, self.n_best, self.shading.as_ref())?;
+            match self.syntax {
+                None => write_texts(&mut self.output, written, self.n_best, self.shading.as_ref())?,
+                Some(syntax) => {
+                    for Translation { text, .. } in written.flat_map(|(_, found)| found) {
+                        self.output.with(|out| writeln!(out, "{}", syntax.row(&[text])))?;
+                    }
+                }
+            }
             return self.output.flush();
         };
         for written in linker.link_translations(translations, sentences)? {

@@ -63,7 +63,7 @@ pub use standard_streams::{
     remember_closed_streams, standard_input_has_data,
 };
 pub use surface_forms::{PhraseBoundaries, SurfaceForms};
-pub use table_format::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, is_separator_line};
+pub use table_format::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, is_csv, is_separator_line};
 pub use table_header::is_header;
 pub use table_writer::{RowSyntax, TableWriter};
 pub use units::{BEGIN, END, PADDING, SPECIALS, Units};

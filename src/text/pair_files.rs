@@ -275,6 +275,11 @@ impl PairFiles {
         syntax.row(&self.layout.row(&given.source, features.as_deref(), target))
     }
 
+    /// Returns the names of the columns that [`Self::row`] writes.
+    pub fn header(&self, syntax: RowSyntax) -> String {
+        syntax.row(&self.layout.row("source", self.layout.features.as_ref().map(|_| "features"), "target"))
+    }
+
     /// Returns the targets of rows with tabs that [`Self::row`] could have written, one for each pair; `None` if one differs.
     pub fn targets_of_rows<'t>(&self, pairs: &[Pair], lines: &'t [String]) -> Option<Vec<&'t str>> {
         let target = |(pair, line): (&Pair, &'t String)| {
