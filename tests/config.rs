@@ -253,7 +253,7 @@ fn config_of_a_model_trains_the_same_model() {
     assert!(model("first") == model("third"));
     let resume = ["train", "--config", "first/config.json", "--resume", "--out", "first", "--max-epochs", "3", "-q"];
     dir.run(&[&resume[..], &["--guided-alignment", "0.2", "--seed", "2"]].concat())
-        .refused_with(2, &["--guided-alignment and --seed cannot change with --resume"]);
+        .refused_with(2, &["--guided-alignment, --seed cannot change with --resume"]);
     dir.run(&resume).worked();
     assert_eq!(json(&dir.text("first/resume.json"))["epoch"], 3);
     dir.run(&["translate", "--config", "first/config.json", "a"]).refused_with(2, &["first/config.json", "of a model"]);
@@ -304,6 +304,8 @@ fn refuses_invalid_configs_in_one_line() {
         ("{\"seed\": {\"is\": 3}}", &["\"seed\" needs a value, N, not an object"]),
         ("{\"columns\": [[1], 2]}", &["\"columns\" needs S,T or an array of such values, not an array"]),
         ("{\"out\": true}", &["\"out\" needs a value, DIR, not true"]),
+        ("{\"train\": true}", &["\"train\" needs FILE.tsv[:WEIGHT] or an array of such values, not true"]),
+        ("{\"no-tied-embeddings\": \"yes\"}", &["\"no-tied-embeddings\" needs true or false, not a string"]),
         ("{\"lowercase\": 1}", &["\"lowercase\" needs true or false, not a number"]),
         ("{\"seed\": [1, 2]}", &["\"seed\" needs a value, N, not an array"]),
         ("{\"out\": \"\\u001b[2J\"}", &["\"out\" contains a control character"]),

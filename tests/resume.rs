@@ -63,7 +63,7 @@ fn resume_refuses_every_other_option() {
         assert!(refused.iter().any(|name| name == known), "{known}: {refused:?}");
     }
     let several = resume(&dir, &["--seed", "3", "--no-tied-embeddings", "--max-epochs", "4"]);
-    several.refused_with(2, &["error: --no-tied-embeddings and --seed cannot change"]);
+    several.refused_with(2, &["error: --no-tied-embeddings, --seed cannot change"]);
 }
 
 #[test]

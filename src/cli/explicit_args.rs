@@ -60,16 +60,6 @@ fn is_given_in(matches: &ArgMatches, group: &Id, argument: &Id) -> bool {
     given.any(|one| one == argument)
 }
 
-/// Returns the long names of the options in a group of a structure of arguments.
-pub fn options_in_group<T: Args>(group: &str) -> Vec<String> {
-    let mut command = T::augment_args(Command::new(""));
-    command.build();
-    let members: Vec<&Id> =
-        command.get_groups().filter(|one| one.get_id() == group).flat_map(ArgGroup::get_args).collect();
-    let options = command.get_arguments().filter(|option| members.contains(&option.get_id()));
-    options.filter_map(|option| option.get_long().map(str::to_owned)).collect()
-}
-
 /// Returns option names as in `--one, --two and --three`.
 pub fn joined_options<S: AsRef<str>>(names: &[S]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("--{}", name.as_ref())).collect();

@@ -32,7 +32,7 @@ pub use clean::CleanArgs;
 pub use completions::{CompletionsArgs, ManArgs};
 pub use constraints::ConstraintArgs;
 pub use evaluate::{EvaluateArgs, OF_LINKS, OF_MODELS, OF_TRANSLATIONS};
-pub use explicit_args::{ExplicitArgs, joined_options, joined_options_of, options_in_group};
+pub use explicit_args::{ExplicitArgs, joined_options, joined_options_of};
 pub use links::{FigureArgs, TranslationFormat};
 pub use pairs::{LayoutArgs, PairArgs};
 pub use score::ScoreArgs;

@@ -15,7 +15,7 @@ use super::output_file::Output;
 use super::processes::Processes;
 use super::render_options::heatmap;
 use super::signals::Signals;
-use crate::cli::{CHANGEABLE, ExplicitArgs, TrainArgs, joined_options, options_in_group};
+use crate::cli::{CHANGEABLE, Cli, ExplicitArgs, TrainArgs, joined_options};
 use crate::error::usage;
 use crate::render::escape_controls;
 use crate::search::BeamSearch;
@@ -142,8 +142,8 @@ fn reject_changed_options(given: &ExplicitArgs<TrainArgs>, out: &Path) -> Result
     if changed.is_empty() {
         return Ok(());
     }
-    let limits = joined_options(&options_in_group::<TrainArgs>(TrainConfig::LIMITS));
-    usage(format!("{} cannot change with --resume; only {limits} can", joined_options(&changed)))
+    let limits = joined_options(&Cli::options_in_group("train", TrainConfig::LIMITS));
+    usage(format!("--{} cannot change with --resume; only {limits} can", changed.join(", --")))
 }
 
 /// Translates a few validation sentences and shows their alignments.
