@@ -22,12 +22,12 @@ use super::state::Server;
 /// Time to send a whole body.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// Bytes of a body that need no place: those of each connection are provided for.
+/// Bytes of a body that need no reservation: those of each connection have one.
 const SMALL: usize = 16 * 1024;
 /// Maximum number of parts of a body for each text that a request may have, and further ones.
 const PARTS_PER_TEXT: usize = 4;
 const MORE_PARTS: usize = 10_000;
-/// Parts that need no place beside that of their bytes.
+/// Parts that need no reservation beside that of their bytes.
 const FEW_PARTS: usize = 256;
 /// Bytes of a part beside its text.
 const BYTES_OF_PART: usize = 64;
@@ -135,7 +135,7 @@ fn texts(fields: Vec<(String, String)>) -> Map<String, Value> {
     named
 }
 
-/// Reads a body within the limits of the server. It keeps its place in memory until the request is answered.
+/// Reads a body within the limits of the server. Its memory is reserved until the request is answered.
 async fn read(request: Request, server: &Server) -> Result<Bytes, ApiError> {
     let limit = server.body_limit();
     let length = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
@@ -143,17 +143,9 @@ async fn read(request: Request, server: &Server) -> Result<Bytes, ApiError> {
         return Err(too_large(limit));
     }
     let kept = request.extensions().get::<BodyMemory>().cloned();
-    match tokio::time::timeout(BODY_TIME, collect(request.into_body(), limit, Some(server.memory()))).await {
+    match tokio::time::timeout(BODY_TIME, collect_parts(request.into_body(), limit, server)).await {
         Ok(collected) => {
             let Collected { bytes, permit } = collected?;
-            let parts = count_parts(&bytes);
-            if parts > PARTS_PER_TEXT * server.limits().texts + MORE_PARTS {
-                return Err(ApiError::too_large("the body has too many parts; send several requests"));
-            }
-            let permit = match parts {
-                0..=FEW_PARTS => permit,
-                _ => server.memory().reserve_body(parts * BYTES_OF_PART, permit).await,
-            };
             if let Some(kept) = kept {
                 kept.keep(permit);
             }
@@ -166,17 +158,31 @@ async fn read(request: Request, server: &Server) -> Result<Bytes, ApiError> {
     }
 }
 
-/// Body with its place in memory, which a small one does not need.
+/// Body with the memory reserved for it, which a small one does not need.
 struct Collected {
     bytes: Bytes,
     permit: Option<BodyPermit>,
 }
 
-/// Returns a body of at most `limit` bytes, each of which waits for a place in memory.
+/// Returns a body of at most `limit` bytes, with memory for the parts of its content.
+async fn collect_parts(body: Body, limit: usize, server: &Server) -> Result<Collected, ApiError> {
+    let Collected { bytes, permit } = collect(body, limit, Some(server.memory())).await?;
+    let parts = count_parts(&bytes);
+    if parts > PARTS_PER_TEXT.saturating_mul(server.limits().texts).saturating_add(MORE_PARTS) {
+        return Err(ApiError::too_large("the body has too many parts; send several requests"));
+    }
+    let permit = match parts {
+        0..=FEW_PARTS => permit,
+        _ => server.memory().reserve_body(parts.saturating_mul(BYTES_OF_PART), permit).await,
+    };
+    Ok(Collected { bytes, permit })
+}
+
+/// Returns a body of at most `limit` bytes. Each of them waits until its memory can be reserved.
 async fn collect(body: Body, limit: usize, memory: Option<&RequestMemory>) -> Result<Collected, ApiError> {
     let mut chunks = body.into_data_stream();
     let (mut bytes, mut length) = (Vec::new(), 0);
-    let (mut permit, mut placed) = (None, SMALL);
+    let (mut permit, mut reserved) = (None, SMALL);
     while let Some(chunk) = poll_fn(|context| Pin::new(&mut chunks).poll_next(context)).await {
         let chunk = chunk.map_err(|_| ApiError::invalid("the body is cut off, or its chunks are not valid"))?;
         length += chunk.len();
@@ -186,9 +192,9 @@ async fn collect(body: Body, limit: usize, memory: Option<&RequestMemory>) -> Re
         if length > limit {
             continue;
         }
-        if let Some(memory) = memory.filter(|_| length > placed) {
-            permit = memory.reserve_body(length - placed, permit).await;
-            placed = length;
+        if let Some(memory) = memory.filter(|_| length > reserved) {
+            permit = memory.reserve_body(length - reserved, permit).await;
+            reserved = length;
         }
         bytes.extend_from_slice(&chunk);
     }

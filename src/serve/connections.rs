@@ -30,7 +30,7 @@ const HEADER_TIME: Duration = Duration::from_secs(10);
 const WAIT_LIMITS: WaitLimits = WaitLimits { write: Duration::from_secs(30), half_closed: Duration::from_secs(3) };
 /// Maximum bytes of the headers of a request.
 const MAX_HEADERS: usize = 32 * 1024;
-/// Maximum number of open connections; further ones wait to be accepted. Less memory has place for fewer.
+/// Maximum number of open connections; further ones wait to be accepted. A lower limit of memory allows fewer.
 const MAX_CONNECTIONS: u32 = 2048;
 /// Pause after a connection could not be accepted, as when there are no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

@@ -28,7 +28,7 @@ pub struct Exchange {
     status: Option<StatusCode>,
     /// Bytes of the answer's body so far.
     bytes: usize,
-    /// Places of the request's body.
+    /// Memory reserved for the request's body.
     _body: BodyMemory,
 }
 

@@ -13,6 +13,8 @@ const BODIES: usize = 4;
 const COPIES: usize = 4;
 /// Share of the memory for answers that clients have not read yet.
 const ANSWERS: usize = 4;
+/// Share of the memory that stays free for the answers of slices which run.
+const RUNNING: usize = 32;
 /// Share of the memory for connections.
 const CONNECTIONS: usize = 4;
 /// Bytes of a connection: headers, a small body, the texts in it, and the state.
@@ -41,7 +43,7 @@ impl RequestMemory {
         self.limit
     }
 
-    /// Number of connections that have a place.
+    /// Maximum number of connections.
     pub fn connections(&self) -> u32 {
         u32::try_from(self.limit / CONNECTIONS / CONNECTION).unwrap_or(u32::MAX)
     }
@@ -51,7 +53,12 @@ impl RequestMemory {
         self.limit / SLICE
     }
 
-    /// Waits until so many bytes of a body have a place, which they keep with those before.
+    /// Maximum bytes of a body.
+    pub fn body(&self) -> usize {
+        self.limit / BODIES / COPIES
+    }
+
+    /// Waits until memory for so many bytes of a body is free, and reserves it in addition to that before.
     pub async fn reserve_body(&self, bytes: usize, before: Option<BodyPermit>) -> Option<BodyPermit> {
         let permits = u32::try_from(bytes.saturating_mul(COPIES).div_ceil(PERMIT)).ok()?;
         let mut permit = Arc::clone(&self.bodies).acquire_many_owned(permits).await.ok()?;
@@ -67,15 +74,15 @@ impl RequestMemory {
     }
 }
 
-/// Places of the bytes of a body, which are free again once this is dropped.
+/// Memory reserved for a body, which is free again once this is dropped.
 pub type BodyPermit = OwnedSemaphorePermit;
 
-/// Places that the body of a request keeps until it is answered: an extension of the request.
+/// Memory reserved for the body of a request until it is answered: an extension of the request.
 #[derive(Clone, Default)]
 pub struct BodyMemory(Arc<Mutex<Option<BodyPermit>>>);
 
 impl BodyMemory {
-    /// Keeps the places of a body.
+    /// Keeps the reservation.
     pub fn keep(&self, permit: Option<BodyPermit>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = permit;
     }
@@ -99,7 +106,7 @@ impl UnreadBytes {
     /// True if the client should read before more is computed.
     pub fn are_too_many(&self) -> bool {
         let all = self.memory.unread.load(Ordering::Relaxed);
-        self.own.load(Ordering::Relaxed) > UNREAD || all > self.memory.limit / ANSWERS - self.memory.limit / 32
+        self.own.load(Ordering::Relaxed) > UNREAD || all > self.memory.limit / ANSWERS - self.memory.limit / RUNNING
     }
 }
 

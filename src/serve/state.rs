@@ -271,6 +271,7 @@ impl Server {
 
     /// Maximum bytes of a request's body.
     pub fn body_limit(&self) -> usize {
-        self.limits.characters.saturating_mul(BYTES_PER_CHARACTER).saturating_add(BODY_OVERHEAD)
+        let texts = self.limits.characters.saturating_mul(BYTES_PER_CHARACTER).saturating_add(BODY_OVERHEAD);
+        texts.min(self.memory.body())
     }
 }

@@ -24,7 +24,7 @@ use super::translation_job::TranslationOptions;
 use crate::attention::InferenceOverrides;
 use crate::error::{Error, usage};
 use crate::render::{JsonItem, PairData};
-use crate::search::{Cancellation, Intervention};
+use crate::search::{Cancellation, DecodingConstraints, Intervention};
 use crate::translator::{DecodeOptions, Linker, PartialTranslation, Sentence, Trace, TraceOptions, TraceSide};
 
 /// Maximum beam size: the whole beam is sent.
@@ -127,9 +127,12 @@ impl StepsRequest {
         check_sizes(&self.decoding, None, self.tag_source.as_deref())
     }
 
-    /// Queue for the longest sentence that has so many characters.
+    /// Queue for the longest sentence that has so many characters. Required phrases widen the beam.
     fn lane(&self) -> Result<Lane, ApiError> {
-        Ok(Lane::of_steps(Cost::of_search(self.text.chars().count(), &self.decoding.request()?).steps))
+        let (constraints, request) = (DecodingConstraints::default(), self.decoding.request()?);
+        let is_wide = !(self.decoding.require.is_empty() && self.decoding.terms.is_empty());
+        let cost = Cost::of_search(self.text.chars().count(), &constraints, &request);
+        Ok(if is_wide { Lane::Long } else { Lane::of_steps(cost.steps) })
     }
 
     /// Translates, with an event for each step and one for the result.
@@ -142,7 +145,8 @@ impl StepsRequest {
         if units > MAX_UNITS {
             return usage(format!("the steps of at most {MAX_UNITS} tokens can be shown, not of {units}"));
         }
-        let weights = Cost::of_search(units, &self.decoding.request()?).results / self.decoding.n_best;
+        let constraints = DecodingConstraints::default();
+        let weights = Cost::of_search(units, &constraints, &self.decoding.request()?).results / self.decoding.n_best;
         if weights > MAX_WEIGHTS {
             return usage("length_factor is too large for the steps of a text of this length");
         }

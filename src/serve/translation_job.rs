@@ -12,7 +12,7 @@ use super::loaded_model::LoadedModel;
 use super::metrics::ServerMetrics;
 use crate::attention::InferenceOverrides;
 use crate::error::UsageError;
-use crate::search::Cancellation;
+use crate::search::{Cancellation, DecodingConstraints};
 use crate::text::WordSplitting;
 use crate::translator::{
     Constraints, DecodeOptions, Dictionary, MarkedUpTexts, Markup, MarkupOptions, Request, Sentence, Translation,
@@ -104,7 +104,7 @@ struct PreparedOptions {
 pub struct PreparedWork<'a> {
     /// Translator with the options of the request, without constraints.
     pub translator: &'a Translator,
-    /// Cost of each sentence.
+    /// Cost of each text, as if it were one sentence, which its answer is.
     pub costs: &'a [Cost],
     /// Budget of the request.
     pub budget: &'a WorkBudget,
@@ -283,13 +283,24 @@ impl TranslationJob {
         let texts = MarkedUpTexts::new(&options.translator, std::mem::take(&mut self.given), &options.markup);
         self.budget.check_count(texts.sentences().len(), self.options.decoding.n_best, self.fields)?;
         let source = &options.translator.checkpoint().source;
-        let costs = texts
-            .sentences()
-            .par_iter()
-            .map(|sentence| Ok(Cost::of_search(source.encode(&sentence.text)?.len(), &options.request)));
-        let costs = costs.collect::<Result<Vec<Cost>>>()?;
+        let tokens = texts.sentences().par_iter().map(|sentence| Ok(source.encode(&sentence.text)?.len()));
+        let tokens = tokens.collect::<Result<Vec<usize>>>()?;
+        let mut costs = Vec::with_capacity(tokens.len());
+        for (sentence, tokens) in texts.sentences().iter().zip(&tokens) {
+            let constraints = options.translator.decoding_constraints(sentence)?;
+            costs.push(Cost::of_search(*tokens, &constraints, &options.request));
+        }
         self.budget.check(&costs, self.fields)?;
-        self.sink.begin(&PreparedWork { translator: &options.unconstrained, costs: &costs, budget: &self.budget })?;
+        let mut of_texts = Vec::with_capacity(texts.given().len());
+        for range in texts.ranges() {
+            let tokens = tokens[range.clone()].iter().sum();
+            of_texts.push(Cost::of_search(tokens, &DecodingConstraints::default(), &options.request));
+        }
+        self.sink.begin(&PreparedWork {
+            translator: &options.unconstrained,
+            costs: &of_texts,
+            budget: &self.budget,
+        })?;
         self.lane = Lane::of_steps(costs.iter().map(|cost| cost.steps).sum());
         self.prepared = Some(PreparedTexts { options, texts, costs, done: 0, complete: 0 });
         Ok(())

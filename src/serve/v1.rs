@@ -31,7 +31,7 @@ use crate::translator::{
 };
 
 /// Fields on which the cost of a translation depends.
-const SEARCH_FIELDS: &str = "beam, n_best, mbr or length_factor";
+const SEARCH_FIELDS: &str = "beam, n_best, mbr, length_factor or the words of require";
 /// Attention weights of a short text.
 const SHORT_ATTENTION: usize = 25_000;
 
@@ -142,7 +142,7 @@ pub async fn translate(
     let (sentences, options) = (request.sentences(), request.options()?);
     let cancellation = Cancellation::default();
     let (writer, answer) = Answer::new(server.memory(), cancellation.clone());
-    let format = JsonFormat::new(request.attention, sentences.len() == 1);
+    let format = JsonFormat::new(request.attention);
     let results = request.decoding.n_best;
     let sink = Box::new(JsonTranslations { links: request.links, linker: Linker::default(), results, format, writer });
     let budget = server.budget();
@@ -161,20 +161,19 @@ struct JsonFormat {
     renderer: JsonRenderer,
     /// True if attention was asked for, or none if it depends on the size of the answer.
     attention: Option<bool>,
-    is_single: bool,
 }
 
 impl JsonFormat {
-    fn new(attention: Option<bool>, is_single: bool) -> Self {
-        Self { renderer: JsonRenderer::default(), attention, is_single }
+    fn new(attention: Option<bool>) -> Self {
+        Self { renderer: JsonRenderer::default(), attention }
     }
 
-    /// Decides whether attention is sent.
+    /// Decides whether attention is sent, from the cost of each text.
     ///
     /// # Errors
     /// It was asked for, but would be too large (413).
     fn begin(&mut self, costs: &[Cost], results: usize, budget: &WorkBudget, fields: &str) -> Result<(), ApiError> {
-        let is_short = self.is_single && costs.iter().all(|cost| cost.results <= SHORT_ATTENTION * results);
+        let is_short = costs.len() == 1 && costs[0].results <= SHORT_ATTENTION * results;
         let is_sent = self.attention.unwrap_or(is_short);
         if is_sent {
             budget.check_attention(costs, fields)?;
@@ -272,7 +271,7 @@ pub async fn align(
 ) -> Result<Response, ApiError> {
     server.admit(&caller, None, sides(&request.pairs))?;
     let AlignRequest { pairs, model, attention, overrides, links } = request;
-    let format = JsonFormat::new(attention, pairs.len() == 1);
+    let format = JsonFormat::new(attention);
     work_on_pairs(&server, model.as_deref(), pairs, AlignWork { overrides, links, linker: Linker::default(), format })
         .await
 }

@@ -443,6 +443,14 @@ impl Translator {
         self.constraints.check_target_prefix(sentence, &self.checkpoint.target)
     }
 
+    /// Returns the constraints on the search for the translation of a sentence.
+    ///
+    /// # Errors
+    /// The model has no units for the sentence's target prefix, or it is too long.
+    pub fn decoding_constraints(&self, sentence: &Sentence) -> Result<DecodingConstraints> {
+        self.constraints.constraints(sentence, [&self.checkpoint.source, &self.checkpoint.target])
+    }
+
     /// Translations of terms that are not required, since the model has no units for them.
     pub fn skipped_terms(&self) -> &[String] {
         &self.constraints.skipped_terms
@@ -534,8 +542,7 @@ impl Translator {
         let is_copied = |source: &Segmentation| self.copies_unknown && is_mostly_unknown(source);
         let mut sources = Vec::with_capacity(sentences.len());
         for (sentence, source) in sentences.iter().zip(&segmented) {
-            let constraints =
-                self.constraints.constraints(sentence, [&self.checkpoint.source, &self.checkpoint.target])?;
+            let constraints = self.decoding_constraints(sentence)?;
             let units = if is_copied(source) { Vec::new() } else { source.ids.clone() };
             let (cancellation, seed_index) = (sentence.cancellation.clone(), sentence.seed_index);
             sources.push(Source { units, constraints, cancellation, seed_index });

@@ -20,12 +20,15 @@ fn work_beyond_the_budget_is_refused_before_it_begins() {
     let server = Served::start(&[]);
     let letters = "a ".repeat(490);
     let long = long_text(80);
-    let cases: [(&str, Value, &[&str]); 10] = [
+    let required = ["un chapeau noir", "la vieille maison", "le chien dort", "une robe rouge", "les enfants chantent"];
+    let cases: [(&str, Value, &[&str]); 11] = [
         ("/v1/translate", json!({"text": letters, "beam": 20, "n_best": 20}), &["memory", "n_best"]),
         ("/v1/translate", json!({"text": letters, "beam": 1000, "n_best": 1000}), &["memory", "beam"]),
         ("/v1/translate", json!({"text": letters, "sample": true, "n_best": 1000}), &["n_best"]),
         ("/v1/translate", json!({"text": long, "length_factor": 100.0}), &["length_factor"]),
         ("/v1/translate", json!({"text": long, "mbr": 1000}), &["mbr"]),
+        // Each required token widens the beam.
+        ("/v1/translate", json!({"text": long, "beam": 30, "require": required}), &["memory", "require"]),
         ("/v1/translate", json!({"text": vec![&long; 60], "beam": 45}), &["times as long", "beam"]),
         ("/v1/translate", json!({"text": vec![&long; 30], "attention": true}), &["omit attention"]),
         (
@@ -74,6 +77,8 @@ fn attention_is_sent_for_one_short_text_or_when_asked_for() {
         (json!({"text": SENTENCE, "beam": 50, "n_best": 50}), true),
         (json!({"text": long}), false),
         (json!({"text": long, "attention": true}), true),
+        (json!({"text": format!("<p>{SENTENCE}</p>"), "markup": "html"}), true),
+        (json!({"text": format!("<p>{SENTENCE}</p>").repeat(20), "markup": "html"}), false),
     ];
     for (request, has_attention) in cases {
         for item in server.ask("/v1/translate", &request).as_array().unwrap() {

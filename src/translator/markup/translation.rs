@@ -137,6 +137,11 @@ impl MarkedUpTexts {
         &self.sentences
     }
 
+    /// Range of the sentences of each text.
+    pub fn ranges(&self) -> &[Range<usize>] {
+        &self.of_texts
+    }
+
     /// Takes the translations of the next sentences. Returns those of the texts that are now complete, in order.
     ///
     /// # Errors
