@@ -1,7 +1,7 @@
-//! Complete training steps and searches at the sizes of docs/results/speed.md: embedding 256, hidden 512, 7,900 tied units,
+//! Complete training steps and searches at the sizes of docs/results/speed.md: embedding 256, hidden 512, 7,900 tied tokens,
 //! batches of 64 random pairs of the length of captions.
 //!
-//! `cargo bench --bench throughput` prints target units per second, useful arithmetic, and the rate of candle's matrix
+//! `cargo bench --bench throughput` prints target tokens per second, useful arithmetic, and the rate of candle's matrix
 //! product measured in the same run. One of `-- training`, `-- search`, `-- scores` (training with each kind of attention)
 //! and `-- extremes` (training with parameters of extreme magnitude) selects a part. Rates are the best of several rounds
 //! over the same batches, since other load only slows a machine down.
@@ -90,7 +90,7 @@ fn scores(examples: &[Example], all: usize) -> Result<()> {
         }
     }
     for (rate, model) in rates.iter().zip(&models) {
-        println!("training, {}: {rate:.0} target units/s", model.architecture().attention);
+        println!("training, {}: {rate:.0} target tokens/s", model.architecture().attention);
     }
     Ok(())
 }
@@ -104,13 +104,13 @@ fn training(model: &RnnSearch, examples: &[Example], all: usize) -> Result<()> {
         rates.push(rate);
         let share = 100.0 * useful / product;
         println!(
-            "training, threads {threads}: {rate:.0} target units/s, {:.1} GFLOP/s useful, {share:.0} % of candle's product",
+            "training, threads {threads}: {rate:.0} target tokens/s, {:.1} GFLOP/s useful, {share:.0} % of candle's product",
             useful / 1e9
         );
     }
     println!("speedup over 1 thread: × {:.2}", rates[1] / rates[0]);
     let long: f64 = training_rate(model, &self::examples(26.0), all, LEARNING_RATE)?.0;
-    println!("pairs twice as long: {long:.0} target units/s, a pair costs × {:.2}", 2.0 * rates[1] / long);
+    println!("pairs twice as long: {long:.0} target tokens/s, a pair costs × {:.2}", 2.0 * rates[1] / long);
     Ok(())
 }
 
@@ -119,7 +119,7 @@ fn search(model: &RnnSearch, examples: &[Example], all: usize) -> Result<()> {
         let single = search_rate(model, &examples[..SENTENCES], beam, 1)?;
         let multi = search_rate(model, &examples[..SENTENCES], beam, all)?;
         println!(
-            "search, beam {beam}: {single:.0} target units/s on 1 thread, {multi:.0} on {all}, × {:.2}",
+            "search, beam {beam}: {single:.0} target tokens/s on 1 thread, {multi:.0} on {all}, × {:.2}",
             multi / single
         );
     }
@@ -144,7 +144,7 @@ fn model(attention: AttentionConfig) -> Result<RnnSearch> {
     RnnSearch::new(architecture, parameters)
 }
 
-/// Random pairs around a length in units; targets have about the length of their sources.
+/// Random pairs around a length in tokens; targets have about the length of their sources.
 fn examples(length: f64) -> Vec<Example> {
     let mut rng = SeededRng::new(1, "bench", 0);
     let mut sentence = |length: f64| -> Vec<u32> {
@@ -178,7 +178,7 @@ fn run_on<R: Send>(threads: usize, work: impl FnOnce() -> Result<R> + Send) -> R
     pool.install(work)
 }
 
-/// Target units and useful floating-point operations, both per second.
+/// Target tokens and useful floating-point operations, both per second.
 fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize, learning_rate: f64) -> Result<(f64, f64)> {
     let rate = 0.3;
     let rates = DropoutRates { embeddings: rate, annotations: rate, states: rate, readout: rate };
@@ -189,7 +189,7 @@ fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize, learni
     let mut best = (0.0, 0.0);
     run_on(threads, || {
         for round in 0..ROUNDS {
-            let (mut units, mut operations, mut seconds) = (0, 0.0, 0.0);
+            let (mut tokens, mut operations, mut seconds) = (0, 0.0, 0.0);
             for (step, indices) in batches.iter().enumerate().take(STEPS) {
                 let start = Instant::now();
                 let batch = Batch::new(examples, indices);
@@ -197,12 +197,12 @@ fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize, learni
                 let loss = model.gradients(&batch, 0.1, &dropout, &mut gradients)?;
                 optimizer.step(model.parameters(), &gradients, learning_rate)?;
                 seconds += start.elapsed().as_secs_f64();
-                units += loss.units;
+                tokens += loss.tokens;
                 operations += useful_operations(model.architecture(), &batch);
             }
             // The first round allocates memory.
-            if round > 0 && units as f64 / seconds > best.0 {
-                best = (units as f64 / seconds, operations / seconds);
+            if round > 0 && tokens as f64 / seconds > best.0 {
+                best = (tokens as f64 / seconds, operations / seconds);
             }
         }
         Ok(best)
@@ -217,7 +217,7 @@ fn useful_operations(sizes: &Architecture, batch: &Batch) -> f64 {
     let source = 2.0 * 3.0 * h * (e + h) + a * n;
     let target = a * n + 3.0 * n * (e + n + n) + e * (n + e + n) + e * v;
     // A multiplication and an addition, one product forward and two backward.
-    6.0 * (batch.source.units() as f64 * source + batch.target.units() as f64 * target)
+    6.0 * (batch.source.tokens() as f64 * source + batch.target.tokens() as f64 * target)
 }
 
 fn search_rate(model: &RnnSearch, examples: &[Example], beam: usize, threads: usize) -> Result<f64> {
@@ -226,7 +226,7 @@ fn search_rate(model: &RnnSearch, examples: &[Example], beam: usize, threads: us
     run_on(threads, || {
         let start = Instant::now();
         let found = search_all(&[model], &sources, &settings, &mut |_| {})?;
-        let units: usize = found.iter().map(|hypotheses| hypotheses[0].units.len() + 1).sum();
-        Ok(units as f64 / start.elapsed().as_secs_f64())
+        let tokens: usize = found.iter().map(|hypotheses| hypotheses[0].tokens.len() + 1).sum();
+        Ok(tokens as f64 / start.elapsed().as_secs_f64())
     })
 }

@@ -32,7 +32,7 @@ use softalign::kernels::reference::cross_entropy::cross_entropy_sums;
 use softalign::parameters::{Gradients, Init, Linear, ParameterSpec, Parameters};
 use softalign::random::SeededRng;
 use softalign::render::Heatmap;
-use softalign::text::{BatchSize, Normalization, PaddedBatch, Units, Vocabulary, bucketed, read_tsv};
+use softalign::text::{BatchSize, Normalization, PaddedBatch, Tokenization, Vocabulary, bucketed, read_tsv};
 use softalign::training::Optimizer;
 
 use Kind::{OtherSentence, True, WordReplaced};
@@ -84,7 +84,7 @@ fn main() -> Result<()> {
 /// Encodes sentences by words; the vocabulary is trained on those not held out.
 fn encode(texts: Vec<String>) -> Result<(Vec<Vec<u32>>, Vocabulary)> {
     let words =
-        Vocabulary::train(texts[HELD_OUT..].iter().map(String::as_str), Units::Word, Normalization::NONE, 5000)?;
+        Vocabulary::train(texts[HELD_OUT..].iter().map(String::as_str), Tokenization::Word, Normalization::NONE, 5000)?;
     Ok((words.encode_all(texts.iter().map(String::as_str))?, words))
 }
 
@@ -186,8 +186,8 @@ fn report(parameters: &Parameters, pairs: &[Pair], seed: u64) -> Result<()> {
 fn show(parameters: &Parameters, pair: &Pair, words: &[Vocabulary; 2]) -> Result<()> {
     let weights = forward(parameters, &[pair])?.1.squeeze(0)?.to_vec2()?;
     let [english, french] = [0, 1].map(|side| {
-        let units = words[side].written(&pair[side]).into_iter();
-        units.map(|unit| unit.trim_start_matches('▁').to_owned()).collect()
+        let tokens = words[side].written(&pair[side]).into_iter();
+        tokens.map(|token| token.trim_start_matches('▁').to_owned()).collect()
     });
     writeln!(stdout())?;
     let heatmap = Heatmap::new(stdout().is_terminal(), None);

@@ -30,7 +30,7 @@ use softalign::kernels::reference::cross_entropy::cross_entropy_sums;
 use softalign::parameters::{Gradients, Init, Linear, ParameterSpec, Parameters};
 use softalign::random::SeededRng;
 use softalign::render::Heatmap;
-use softalign::text::{Normalization, PaddedBatch, Pair, Units, Vocabulary, read_tsv};
+use softalign::text::{Normalization, PaddedBatch, Pair, Tokenization, Vocabulary, read_tsv};
 use softalign::training::Optimizer;
 
 const LANGUAGES: [&str; 2] = ["English", "French"];
@@ -70,7 +70,7 @@ fn main() -> Result<()> {
     let held_out = words.len() / 5;
     let letters = Vocabulary::train(
         words[held_out..].iter().map(|(text, _)| text.as_str()),
-        Units::Char,
+        Tokenization::Char,
         Normalization::NONE,
         200,
     )?;

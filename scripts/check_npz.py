@@ -26,7 +26,7 @@ def align(directory, form, *options):
 
 
 def main():
-    for options in ([], ["--subwords"], ["--words", "punctuation"], ["--links-from", "hmm"]):
+    for options in ([], ["--tokens"], ["--words", "punctuation"], ["--links-from", "hmm"]):
         with tempfile.TemporaryDirectory() as directory:
             directory = Path(directory)
             objects = json.loads(align(directory, "json", *options).read_text())

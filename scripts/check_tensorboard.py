@@ -24,7 +24,7 @@ HERE = Path(__file__).resolve().parent.parent
 SOFTALIGN = HERE / "target/release/softalign"
 WORDS = {"red": "rufo", "grey": "grisa", "old": "vela", "fox": "mi", "owl": "ku", "cat": "ka", "sings": "kanta",
          "runs": "kura"}
-TRAIN = ["--preset", "tiny", "--units", "word", "--batch-sentences", "1", "--validate-every", "400", "--max-epochs", "80"]
+TRAIN = ["--preset", "tiny", "--tokenization", "word", "--batch-sentences", "1", "--validate-every", "400", "--max-epochs", "80"]
 NOT_SCALARS = {"step", "epoch", "seconds", "done"}
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that Hugging Face's library segments text like softalign, with the tokenizer files of a model directory.
 
-The units must be equal for lines in NFC, in NFD and unchanged, and for a few unusual lines.
+The tokens must be equal for lines in NFC, in NFD and unchanged, and for a few unusual lines.
 
 Needs: pip install tokenizers
 
@@ -38,20 +38,20 @@ def files(model):
 
 
 def ours(options, lines):
-    """Returns the units of each line by the source tokenizer and by the target tokenizer."""
+    """Returns the tokens of each line by the source tokenizer and by the target tokenizer."""
     with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8", newline="\n") as pairs:
         pairs.writelines(f"{line}\t{line}\n" for line in lines)
         pairs.flush()
-        command = [options.softalign, "align", "--quiet", "--subwords", "--format", "jsonl", "--links-from", "attention"]
+        command = [options.softalign, "align", "--quiet", "--tokens", "--format", "jsonl", "--links-from", "attention"]
         done = subprocess.run([*command, "--model", options.model, "--pairs", pairs.name], check=True, capture_output=True)
     segmented = [json.loads(line) for line in done.stdout.decode("utf-8").splitlines()]
     return [[pair[side] for pair in segmented] for side in ("source", "target")]
 
 
-def equal(units, encoding):
-    """Compares units. softalign writes an unknown unit as in the text, the library as <unk>."""
-    same = (unit == token or token == "<unk>" for unit, token in zip(units, encoding.tokens))
-    return len(units) == len(encoding.tokens) and all(same)
+def equal(tokens, encoding):
+    """Compares tokens. softalign writes an unknown token as in the text, the library as <unk>."""
+    same = (ours == theirs or theirs == "<unk>" for ours, theirs in zip(tokens, encoding.tokens))
+    return len(tokens) == len(encoding.tokens) and all(same)
 
 
 def main():
@@ -66,12 +66,12 @@ def main():
         text = path.read_text(encoding="utf-8").split("\n") if path else []
         lines = UNUSUAL + [line.replace("\t", " ").rstrip("\r") for line in text]
         lines += [unicodedata.normalize(form, line) for form in ("NFC", "NFD") for line in lines]
-        for line, units in zip(lines, ours(options, lines)[side], strict=True):
+        for line, tokens in zip(lines, ours(options, lines)[side], strict=True):
             encoding = tokenizer.encode(line if line.strip() else "", add_special_tokens=False)
-            # softalign reads a limited number of units of a line.
-            if len(units) < 500 and not equal(units, encoding):
+            # softalign reads a limited number of tokens of a line.
+            if len(tokens) < 500 and not equal(tokens, encoding):
                 different += 1
-                print(f"{('source', 'target')[side]} {line!r}: softalign {units}, tokenizers {encoding.tokens}")
+                print(f"{('source', 'target')[side]} {line!r}: softalign {tokens}, tokenizers {encoding.tokens}")
         print(f"{('source', 'target')[side]}: {len(lines)} lines")
     sys.exit(f"{different} lines are segmented differently" if different else 0)
 

@@ -79,7 +79,7 @@ class Softalign:
         return ["f32"] if "bf16 products emulated" in run([self.binary, "--version"])[0] else ["f32", "bf16"]
 
     def train(self, name, *options, batch=BATCH):
-        """Returns target units per second and peak memory."""
+        """Returns target tokens per second and peak memory."""
         out = self.directory / name
         *_, memory = run(self.training(out, "--quiet", "--batch-sentences", batch, *options))
         rates = [json.loads(line).get("tokens_per_second") for line in open(out / "log.jsonl")]
@@ -205,7 +205,7 @@ def on_gpu(ours, torch_arguments, rounds):
             rates.append(ours.train(f"{batch}-{number}", *device, "--max-epochs", "1", batch=batch)[0])
             if torch:
                 torch_rates.append(torch.train(*device, batch=batch)[0])
-        row(f"training on a GPU, batches of {batch} pairs, target units/s", rates, torch_rates)
+        row(f"training on a GPU, batches of {batch} pairs, target tokens/s", rates, torch_rates)
 
 
 def compare_training(ours, torch, joey, joey_steps, rounds):
@@ -231,7 +231,7 @@ def compare_training(ours, torch, joey, joey_steps, rounds):
     print(HEADER)
     for precision in precisions:
         others = torch_rates[0] if precision == "f32" or not torch else max(torch_rates, key=median)
-        row(f"training in {precision}, target units/s, 2 threads", rates[precision], others, joey_rates)
+        row(f"training in {precision}, target tokens/s, 2 threads", rates[precision], others, joey_rates)
         row("the same, 1 thread", one_thread[precision])
         print(f"| speedup over 1 thread | {ratio(rates[precision], one_thread[precision])} | | |")
         row("peak memory, MiB", memory[precision], torch_memory)
@@ -278,12 +278,12 @@ def cold_starts(ours, sentence):
 
 
 def compare_shortlists(ours, models, rounds):
-    """Prints the time and quality of translations with a shortlist and with all units.
+    """Prints the time and quality of translations with a shortlist and with all tokens.
 
-    `--no-repeat` with a length that no translation has changes nothing, except that all units are considered.
+    `--no-repeat` with a length that no translation has changes nothing, except that all tokens are considered.
     """
     _, _, source, reference = ours.data
-    print("\n| model | beam | seconds, all units | seconds, shortlist | BLEU | chrF | translations changed |")
+    print("\n| model | beam | seconds, all tokens | seconds, shortlist | BLEU | chrF | translations changed |")
     print("|---|---:|---:|---:|---:|---:|---:|", flush=True)
     for model in models:
         for beam in (5, 1):
@@ -312,7 +312,7 @@ def main():
     parser.add_argument("--joey", nargs=2, metavar=("PYTHON", "CONFIG"))
     parser.add_argument("--joey-steps", type=int, default=40)
     parser.add_argument("--shortlist", nargs="+", metavar="MODEL", help="only compare translation with and without a "
-                        "shortlist, by these models, which have at least 3,000 target units")
+                        "shortlist, by these models, which have at least 3,000 target tokens")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     arguments = parser.parse_args()

@@ -42,7 +42,7 @@ for color in "red rufo" "grey grisa" "old vela"; do
 done > "$pairs"
 if [ ! -e "$work/model/model.safetensors" ]; then
     "$softalign" train --train "$pairs" --out "$work/model" --preset tiny --embedding-size 8 --hidden-size 8 \
-        --attention-size 8 --units word --max-epochs 2 --guided-alignment=0.1 --keep-attention --quiet > /dev/null
+        --attention-size 8 --tokenization word --max-epochs 2 --guided-alignment=0.1 --keep-attention --quiet > /dev/null
 fi
 
 run() { # target, directory of inputs, longest input

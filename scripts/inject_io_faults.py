@@ -25,7 +25,7 @@ CALLS = {"openat": "EMFILE", "write": "ENOSPC", "fsync": "EIO", "rename": "EACCE
          "flock": "ENOLCK", "ftruncate": "EIO", "linkat": "EPERM", "rmdir": "EACCES"}
 PAIRS = [("the red fox sleeps", "rufo mi dorma ."), ("the red owl sleeps", "rufo ku dorma ."),
          ("the grey fox sings", "grisa mi kanta ."), ("the old owl runs", "vela ku kura .")]
-TRAIN = ["train", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny", "--units", "word", "--batch-sentences", "2",
+TRAIN = ["train", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny", "--tokenization", "word", "--batch-sentences", "2",
          "--schedule", "plateau", "--save-every", "0.00001", "--guided-alignment", "0.1", "--keep-attention",
          "--tensorboard", "--keep-last", "2", "--quiet"]
 RESUME = ["train", "--resume", "--out", "out", "--max-epochs", "4", "--save-every", "0.00001", "--quiet"]

@@ -243,7 +243,7 @@ class Attention(nn.Module):
         pooled = [torch.einsum("bs,bsn->bn", *head) for head in zip(weights, values)]
         return self.output(torch.cat(pooled, dim=1)), torch.stack(weights).mean(dim=0)
 
-    def contexts_of_units(self, annotations):
+    def contexts_of_tokens(self, annotations):
         """Returns the context of each position if it has all the weight."""
         return self.output(self.value(annotations))
 
@@ -380,8 +380,8 @@ class Translator(nn.Module):
             state, given, context, weights = self.step(previous, state, annotations, batch.source_mask)
             scores = given(context)
             if not self.config.is_fixed():
-                by_unit = given(self.attention.contexts_of_units(annotations))
-                mixture, posterior = self.marginalize(by_unit, weights, batch.sources, target)
+                by_token = given(self.attention.contexts_of_tokens(annotations))
+                mixture, posterior = self.marginalize(by_token, weights, batch.sources, target)
                 posteriors.append(posterior)
             if self.config.attention.choice == "exact":
                 scores = mixture

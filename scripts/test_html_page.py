@@ -226,7 +226,7 @@ class Check:
         gold = gold_of((HERE / "data/test.gold").read_text().splitlines())
         for pair, links in zip(data["pairs"], gold, strict=True):
             check(pair["gold"] == links, f"{pair['id']}: gold links {pair['gold']}, in the file {links}")
-            check(pair["units"]["source"], f"{pair['id']}: no subwords")
+            check(pair["tokens"]["source"], f"{pair['id']}: no subwords")
         browser.open(page)
         scores = json.loads(softalign(self.binary, "evaluate", "--quiet", "--json", "--beam", 1))
         check(f"{scores['aer']:.3f}" in text_of(browser, "#summary"),

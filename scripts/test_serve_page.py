@@ -186,9 +186,9 @@ class Check:
                           (("#drawing", "#drawings"), ("#matrix-drawing", "#matrix-figure")))
             check(shown == kinds, f"{view} shows matrices {shown}")
             self.screenshot(f"view-{view}")
-        self.browser.click("label:has([value=units])")
+        self.browser.click("label:has([value=tokens])")
         check(self.count("#drawing .word") > 20, "no subwords")
-        self.screenshot("subwords")
+        self.screenshot("tokens")
         self.browser.click("label:has([value=words])")
         self.check_console("hovering")
 

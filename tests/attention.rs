@@ -26,7 +26,7 @@ const KINDS: [(&[&str], &str); 13] = [
     (&["--hard-attention", "exact", "--guided-alignment", "0.1"], "additive, hard (marginalized exactly)"),
 ];
 
-/// Attention of every aligned pair: a row per target unit, with the weight of `</s>` last.
+/// Attention of every aligned pair: a row per target token, with the weight of `</s>` last.
 fn aligned(dir: &TestDir, options: &[&str]) -> Vec<Vec<Vec<f64>>> {
     let arguments = ["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "jsonl", "--quiet"];
     let outcome = dir.run(&[&arguments, options].concat());
@@ -116,7 +116,7 @@ fn overrides_temperature_and_hard_attention_of_a_trained_model() {
 #[test]
 fn exact_hard_attention_reports_posteriors_and_needs_one_head() {
     let dir = with_model(&["--hard-attention", "exact"]);
-    // A translator with attention on one unit at a time still works.
+    // A translator with attention on one token at a time still works.
     let hard = aligned(&dir, &["--hard-attention"]);
     assert!(all(&hard).all(|row| row.iter().all(|&weight| weight == 0.0 || weight == 1.0)), "{hard:?}");
     assert!(all(&aligned(&dir, &[])).any(|row| row.iter().any(|&weight| weight > 0.0 && weight < 1.0)));

@@ -21,33 +21,33 @@ fn resolve(text: &str, options: &[&str]) -> (Value, String) {
 }
 
 #[test]
-fn units_follow_each_sides_lines() {
+fn tokens_follow_each_sides_lines() {
     let spoken = "abby\ta b i\nabandonner\ta b ɑ̃ d ɔ n e\nabidjan\ta b i d ʒ ɑ̃\n";
-    let units = |text: &str, options: &[&str]| {
+    let tokens = |text: &str, options: &[&str]| {
         let (config, notes) = resolve(text, &[&FEW_STEPS, options].concat());
-        let [source, target] = ["source_units", "target_units"].map(|side| config["text"][side].clone());
+        let [source, target] = ["source_tokenization", "target_tokenization"].map(|side| config["text"][side].clone());
         (source.as_str().unwrap().to_owned(), target.as_str().unwrap().to_owned(), notes)
     };
-    let (source, target, notes) = units(spoken, &[]);
+    let (source, target, notes) = tokens(spoken, &[]);
     assert_eq!((&source[..], &target[..]), ("char", "word"));
     assert!(notes.contains("3 pairs of single words and symbols such as phones\n"), "{notes}");
     assert!(!notes.contains("are few"), "{notes}");
-    let (source, target, _) = units("walk\twalked\nsing\tsang\n", &[]);
+    let (source, target, _) = tokens("walk\twalked\nsing\tsang\n", &[]);
     assert_eq!((&source[..], &target[..]), ("char", "char"));
-    let (source, target, notes) = units(&tsv(&PAIRS), &[]);
+    let (source, target, notes) = tokens(&tsv(&PAIRS), &[]);
     assert_eq!((&source[..], &target[..]), ("bpe", "bpe"));
     assert!(notes.contains("pairs of sentences of 4.0 and 4.0 words on average\n"), "{notes}");
     assert!(notes.contains("few pairs (12): expect"), "{notes}");
     let (few_words, _) = resolve(&tsv(&PAIRS), &FEW_STEPS);
     assert_eq!(few_words["training"]["concat_pairs"], 0.2);
-    let (letters, _) = resolve(&tsv(&PAIRS), &[&FEW_STEPS[..], &["--units", "char"]].concat());
-    assert_eq!(letters["training"]["concat_pairs"], Value::Null, "character units have no concatenated pairs");
-    let (source, target, _) = units(spoken, &["--target-units", "char"]);
+    let (letters, _) = resolve(&tsv(&PAIRS), &[&FEW_STEPS[..], &["--tokenization", "char"]].concat());
+    assert_eq!(letters["training"]["concat_pairs"], Value::Null, "character tokens have no concatenated pairs");
+    let (source, target, _) = tokens(spoken, &["--target-tokenization", "char"]);
     assert_eq!((&source[..], &target[..]), ("char", "char"));
     let wrong = ["train", "--train", "pairs.tsv", "--out", "model", "--joint-vocabulary"];
     let dir = TestDir::new();
     dir.write("pairs.tsv", spoken);
-    dir.run(&wrong).refused_with(2, &["--joint-vocabulary", "same units"]);
+    dir.run(&wrong).refused_with(2, &["--joint-vocabulary", "same tokenization"]);
     assert!(!dir.path("model").exists(), "a refused training creates no directory");
 }
 
@@ -98,10 +98,10 @@ fn korean_syllables_are_read_as_letters_and_written_as_syllables() {
     let train = |out: &str, options: &[&str]| {
         dir.run(&[&["train", "--train", "pairs.tsv", "--out", out], &FEW_STEPS[..], options].concat()).worked();
         let text = &config(&dir, out)["text"];
-        ["source_units", "target_units"].map(|side| text[side].as_str().unwrap().to_owned())
+        ["source_tokenization", "target_tokenization"].map(|side| text[side].as_str().unwrap().to_owned())
     };
     assert_eq!(train("spoken", &[]), ["letter", "word"]);
-    assert_eq!(train("syllables", &["--source-units", "char"]), ["char", "word"]);
+    assert_eq!(train("syllables", &["--source-tokenization", "char"]), ["char", "word"]);
     assert_eq!(train("written", &["--columns", "2,1"]), ["word", "letter"]);
     let written = dir.run(&["translate", "--model", "written", "--prefix", "각낵", "k a k"]);
     assert!(written.worked().starts_with("각낵"), "{written:?}");

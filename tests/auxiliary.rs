@@ -84,7 +84,7 @@ fn back_translates_new_sentences_and_teaches() {
     let tagged = json(r#"{"name": "back-translations", "weight": 1.0, "tag": "<bt>"}"#);
     assert_eq!(data["synthetic"][0], tagged);
     assert_eq!(data["synthetic"].as_array().unwrap().len(), 3);
-    assert!(text("source.tokenizer.json").contains("<bt>"), "the tag is a unit of the vocabulary");
+    assert!(text("source.tokenizer.json").contains("<bt>"), "the tag is a token of the vocabulary");
     let [reverse, teacher] = ["reverse", "teacher-2"].map(|name| json(&text(&format!("auxiliary/{name}/config.json"))));
     assert_eq!((&reverse["training"]["seed"], &teacher["training"]["seed"]), (&1.into(), &4.into()));
 }
@@ -285,7 +285,7 @@ fn outputs_do_not_overwrite_auxiliary_files() {
 fn time_limit_leaves_the_model_its_part() {
     let dir = TestDir::with_pairs();
     dir.write("mono.txt", (0..50_000).map(|number| format!("grisa mi {number} .\n")).collect::<String>());
-    let train = ["train", "pairs.tsv", "--monolingual-target", "mono.txt", "--out", "out", "--units", "word"];
+    let train = ["train", "pairs.tsv", "--monolingual-target", "mono.txt", "--out", "out", "--tokenization", "word"];
     let quick = ["--hidden-size", "8", "--max-epochs", "1000000", "--validate-every", "1000000"];
     let run = dir.run(&[&train[..], &quick, &["--max-minutes", "0.05"]].concat());
     run.worked();

@@ -86,7 +86,7 @@ fn refuses_a_corpus_without_usable_pairs() {
         dir.run(&TRAIN).refused_with(1, &["broken.tsv", "no ", "pair"]);
     }
     dir.write("broken.tsv", "a b c d e\ta b c d e\n");
-    let too_long = [&TRAIN[..], &["--max-length", "2", "--units", "char"]].concat();
+    let too_long = [&TRAIN[..], &["--max-length", "2", "--tokenization", "char"]].concat();
     dir.run(&too_long).refused_with(1, &["broken.tsv", "--max-length 2"]);
     dir.write("empty.tsv", "");
     evaluate(&dir, "empty.tsv", &[]).refused_with(1, &["empty.tsv", "no sentence pair"]);
@@ -141,9 +141,9 @@ fn refuses_input_that_is_not_utf_8_with_its_line() {
 fn trains_on_one_pair() {
     let dir = TestDir::new();
     dir.write("broken.tsv", "a b\tc d");
-    for units in ["bpe", "word", "char"] {
-        dir.run(&[&TRAIN[..8], &["--out", units, "--units", units]].concat()).worked();
-        assert_eq!(dir.run(&["translate", "--model", units, "a b"]).worked().lines().count(), 1, "{units}");
+    for tokenization in ["bpe", "word", "char"] {
+        dir.run(&[&TRAIN[..8], &["--out", tokenization, "--tokenization", tokenization]].concat()).worked();
+        assert_eq!(dir.run(&["translate", "--model", tokenization, "a b"]).worked().lines().count(), 1, "{tokenization}");
     }
 }
 
@@ -181,8 +181,8 @@ fn aligns_and_evaluates_unusual_text() {
     let lines = align(&dir, "unusual.tsv", &["--format", "pharaoh"]);
     assert_eq!(lines.worked().matches('\n').count(), UNUSUAL.len() * UNUSUAL.len());
     let first_fifty = (1..=50).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
-    let figures = ["svg", "--subwords", "--only", &first_fifty];
-    for options in [&["text"][..], &["json", "--subwords"], &["npz"], &["html"], &figures] {
+    let figures = ["svg", "--tokens", "--only", &first_fifty];
+    for options in [&["text"][..], &["json", "--tokens"], &["npz"], &["html"], &figures] {
         let mut command = dir.command(&["align", "--model", model_path(), "--pairs", "unusual.tsv", "--output", "out"]);
         command.arg("--format").args(options);
         outcome(command).worked();
@@ -195,11 +195,11 @@ fn aligns_and_evaluates_unusual_text() {
 fn trains_on_unusual_text() {
     let dir = TestDir::new();
     dir.write("broken.tsv", UNUSUAL.map(|text| format!("{text}\t{text}\n")).concat());
-    for units in ["bpe", "word", "char"] {
-        dir.run(&[&TRAIN[..8], &["--out", units, "--units", units]].concat()).worked();
+    for tokenization in ["bpe", "word", "char"] {
+        dir.run(&[&TRAIN[..8], &["--out", tokenization, "--tokenization", tokenization]].concat()).worked();
         let text = UNUSUAL.join("\n");
-        let outcome = dir.run_with_input(&["translate", "--model", units, "--beam", "1"], text);
-        assert_eq!(outcome.worked().matches('\n').count(), UNUSUAL.len(), "{units}");
+        let outcome = dir.run_with_input(&["translate", "--model", tokenization, "--beam", "1"], text);
+        assert_eq!(outcome.worked().matches('\n').count(), UNUSUAL.len(), "{tokenization}");
     }
 }
 
@@ -221,7 +221,7 @@ fn truncates_enormous_lines_and_names_them() {
     dir.write("text.txt", &text);
     let outcome = dir.run(&["translate", "--model", model_path(), "--input", "text.txt"]);
     assert_eq!(outcome.worked().matches('\n').count(), 4);
-    assert_eq!(outcome.stderr, "warning: line 2: longer than 500 units; only the beginning was read\n");
+    assert_eq!(outcome.stderr, "warning: line 2: longer than 500 tokens; only the beginning was read\n");
     let word = "owl".repeat(350_000);
     let outcome = dir.run_with_input(&["translate", "--model", model_path()], format!("fox\n{word}\nfox\n"));
     assert_eq!(outcome.worked().matches('\n').count(), 3);
@@ -236,10 +236,10 @@ fn truncates_enormous_pairs_for_alignment_and_skips_them_in_training() {
     let lines = align(&dir, "broken.tsv", &["--format", "pharaoh"]);
     assert_eq!(lines.worked().lines().count(), PAIRS.len() + 3);
     assert!(lines.stderr.contains("lines 13 and 15:"), "{}", lines.stderr);
-    for units in ["word", "char"] {
-        let outcome = dir.run(&[&["train"], &TRAIN[2..8], &["--units", units, "--out", units]].concat());
+    for tokenization in ["word", "char"] {
+        let outcome = dir.run(&[&["train"], &TRAIN[2..8], &["--tokenization", tokenization, "--out", tokenization]].concat());
         outcome.worked();
-        assert!(outcome.stderr.contains("pairs longer than --max-length"), "{units}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("pairs longer than --max-length"), "{tokenization}: {}", outcome.stderr);
     }
 }
 
@@ -482,7 +482,7 @@ fn every_command_truncates_lines_beyond_the_limit() {
         found.worked();
         assert!(found.stderr.contains(part), "{arguments:?}: {}", found.stderr);
     };
-    let beginning = "line 1: longer than 500 units; only the beginning was read";
+    let beginning = "line 1: longer than 500 tokens; only the beginning was read";
     read(&["score", "--model", "model", "--pairs", "long.csv", "--csv"], beginning);
     read(&["align", "--model", "model", "--pairs", "long.csv", "--csv", "--format", "pharaoh"], beginning);
     read(&["evaluate", "--model", "model", "--pairs", "long.tsv"], beginning);

@@ -198,12 +198,12 @@ fn claimed_header_length_allocates_no_more_than_the_file() {
 }
 
 #[test]
-fn detects_units_that_do_not_match_the_vocabularies() {
+fn detects_tokens_that_do_not_match_the_vocabularies() {
     for side in ["source", "target"] {
-        for units in ["char", "bpe"] {
+        for tokenization in ["char", "bpe"] {
             let dir = TestDir::with_model();
-            let setting = |units: &str| format!("\"{side}_units\": \"{units}\"");
-            replace_text(&dir, "model/config.json", &setting("word"), &setting(units));
+            let setting = |tokenization: &str| format!("\"{side}_tokenization\": \"{tokenization}\"");
+            replace_text(&dir, "model/config.json", &setting("word"), &setting(tokenization));
             refused_by_all(&dir, &[&format!("model/{side}.tokenizer.json"), "config.json"]);
         }
     }
@@ -336,7 +336,7 @@ fn detects_a_missing_damaged_or_foreign_lexicon() {
     dir.train("other", &[&guided[..], &["--joint-vocabulary"]].concat()).worked();
     let whole = dir.read("model/lexicon.safetensors");
     let mut out_of_range = whole.clone();
-    // The last number is a target unit.
+    // The last number is a target token.
     let end = out_of_range.len();
     out_of_range[end - 4..].copy_from_slice(&9999u32.to_le_bytes());
     let others = dir.read("other/lexicon.safetensors");

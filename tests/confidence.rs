@@ -36,7 +36,7 @@ fn every_word_has_a_confidence_and_made_up_words_are_named() {
     // Markup is put around the same words.
     let marked = &translations(&dir, &["--markup", "html"], "<p>They bought a <b>hat</b>.</p>\n")[0];
     assert_eq!(marked["word_confidence"].as_array().unwrap().len(), marked["target"].as_array().unwrap().len());
-    for options in [&["--subwords"][..], &["--model", SHIPPED]] {
+    for options in [&["--tokens"][..], &["--model", SHIPPED]] {
         assert!(translations(&dir, options, "They bought a hat.\n")[0].get("confidence").is_none(), "{options:?}");
     }
     let given = dir.run(&["align", "--model", SHIPPED, "--format", "jsonl", "They bought a hat.", "Zzz un chapeau."]);

@@ -30,8 +30,8 @@ const SHOWN_IF_SET: [&str; 27] = [
     "valid-source",
     "valid-target",
     "columns",
-    "source-units",
-    "target-units",
+    "source-tokenization",
+    "target-tokenization",
     "guide",
     "keep-best",
     "keep-last",
@@ -57,7 +57,7 @@ fn options_that_cannot_act_are_refused() {
         let refused = dir.train("out", &["--decay", "0.5", "--schedule", schedule]);
         refused.refused_with(2, &["--decay needs --schedule plateau"]);
     }
-    dir.train("out", &["--bpe-dropout", "0.5"]).refused_with(2, &["--bpe-dropout needs subwords", "--units bpe"]);
+    dir.train("out", &["--bpe-dropout", "0.5"]).refused_with(2, &["--bpe-dropout needs subwords", "--tokenization bpe"]);
     let show = |options: &[&str]| dir.train("out", &[options, &["--show-config"]].concat()).json();
     assert_eq!(show(&["--bpe-dropout", "0", "--schedule", "hold"])["decay"], Value::Null);
     assert_eq!(show(&["--schedule", "plateau"])["decay"], 0.5);
@@ -109,7 +109,7 @@ fn show_config_prints_every_resolved_setting() {
     let shown = dir.run(&["train", "--train", "pairs.tsv", "--show-config"]);
     let shown = json(shown.worked());
     assert_eq!(
-        (&shown["hidden-size"], &shown["metric"], &shown["units"]),
+        (&shown["hidden-size"], &shown["metric"], &shown["tokenization"]),
         (&json!(256), &json!("bleu"), &json!("bpe"))
     );
     let mut cli = Cli::command();
@@ -169,7 +169,7 @@ fn command_line_overrides_the_config_file() {
 #[test]
 fn every_command_reads_a_config_file() {
     let dir = TestDir::with_pairs();
-    let config = json!({"model": model_path(), "format": "jsonl", "n_best": 2, "subwords": false, "input": "none",
+    let config = json!({"model": model_path(), "format": "jsonl", "n_best": 2, "tokens": false, "input": "none",
         "threads": 1, "coverage-penalty": null});
     dir.write("c.json", config.to_string());
     let translate = |arguments: &[&str]| {

@@ -60,9 +60,9 @@ fn unknown_prefix_names_its_line() {
     let arguments = ["translate", "--model", model_path(), "--prefixes"];
     let named = dir.run(&[&arguments[..], &["--input", "begun.tsv"]].concat());
     assert_eq!((named.code, named.stdout.lines().nth(1)), (Some(1), Some("")), "{named:?}");
-    assert!(named.stderr.starts_with("warning: begun.tsv:2: \"zebro\": the model has no units"), "{named:?}");
+    assert!(named.stderr.starts_with("warning: begun.tsv:2: \"zebro\": the model has no tokens"), "{named:?}");
     let piped = dir.run_with_input(&arguments, "the red fox sleeps\tzebro\n");
-    piped.refused_with(1, &["standard input:1: \"zebro\": the model has no units"]);
+    piped.refused_with(1, &["standard input:1: \"zebro\": the model has no tokens"]);
     for layout in [&["--csv"][..], &["--header"], &["--columns", "1,2"]] {
         let refused = dir.run(&[&arguments[..], layout, &["the fox"]].concat());
         refused.refused_with(2, &["describe files, not sentences"]);
@@ -242,8 +242,8 @@ fn refuses_contradictory_constraints() {
         (&["--prefix", "rufo ku", "--avoid", " ku "], 2, &["--avoid \"ku\"", "--prefix"]),
         (&["--require", " "], 2, &["--require needs a word"]),
         (&["--avoid", ""], 2, &["--avoid needs a word"]),
-        (&["--require", "日本"], 1, &["\"日本\"", "no units"]),
-        (&["--prefix", "日本"], 1, &["\"日本\"", "no units"]),
+        (&["--require", "日本"], 1, &["\"日本\"", "no tokens"]),
+        (&["--prefix", "日本"], 1, &["\"日本\"", "no tokens"]),
         (&["--temperature", "0", "--sample"], 2, &["--temperature must be above 0"]),
         (&["--temperature", "NaN", "--sample"], 2, &["--temperature must be above 0"]),
         (&["--length-formula", "reward", "--length-penalty", "1e308"], 2, &["--length-penalty", "1e300", "not 1e308"]),
@@ -257,7 +257,7 @@ fn refuses_contradictory_constraints() {
     ] {
         translate(arguments, "the red fox sleeps\n").refused_with(code, parts);
     }
-    translate(&["--prefixes"], "the red fox\t日本\n").refused_with(1, &["\"日本\"", "no units"]);
+    translate(&["--prefixes"], "the red fox\t日本\n").refused_with(1, &["\"日本\"", "no tokens"]);
     for arguments in [&["--sample", "--beam", "3"][..], &["--mbr", "4", "--require", "ku"], &["--no-repeat", "0"]] {
         assert_eq!(translate(arguments, "the red fox\n").code, Some(2), "{arguments:?}");
     }
@@ -283,11 +283,11 @@ fn refuses_phrases_that_are_too_long() {
 }
 
 #[test]
-fn refuses_too_many_constrained_units() {
+fn refuses_too_many_constrained_tokens() {
     let phrase = "ku mi ".repeat(20);
     let required = ["--require", &phrase].repeat(7);
     let found = translate(&required, "the red fox sleeps\n");
-    found.refused_with(1, &["the phrases have 280 units in total; at most 256 are allowed"]);
+    found.refused_with(1, &["the phrases have 280 tokens in total; at most 256 are allowed"]);
 }
 
 #[test]
@@ -296,5 +296,5 @@ fn refuses_a_prefix_that_is_too_long() {
     dir.write("config.json", format!("{{\"prefix\": \"{}\"}}", "ku mi ".repeat(500_000)));
     let arguments = ["translate", "--model", model_path(), "--config", "config.json"];
     let found = dir.run_with_input(&arguments, "the red fox sleeps\n");
-    found.refused_with(1, &["units; at most 500 are allowed"]);
+    found.refused_with(1, &["tokens; at most 500 are allowed"]);
 }

@@ -18,12 +18,12 @@ use softalign::training::Optimizer;
 
 const STEPS: usize = 200;
 
-/// Learnable pairs: the target is the reversed source with each unit incremented.
+/// Learnable pairs: the target is the reversed source with each token incremented.
 fn examples() -> Vec<Example> {
     let mut rng = SeededRng::new(1, "examples", 0);
     let mut example = |length: usize| {
         let source: Vec<u32> = (0..length).map(|_| 4 + rng.below(20) as u32).collect();
-        let target = source.iter().rev().map(|unit| unit + 1).collect();
+        let target = source.iter().rev().map(|token| token + 1).collect();
         Example::new(source, target)
     };
     (0..512).map(|index| example(1 + index % 7)).collect()
@@ -60,7 +60,7 @@ fn losses(path: GradientFn, precision: Precision) -> Vec<f64> {
         let dropout = Dropout::new(rates, 1, step as u64);
         let loss = path(&model, &batch, 0.1, &dropout, &mut gradients).unwrap();
         optimizer.step(model.parameters(), &gradients, 0.003).unwrap();
-        loss.smoothed / loss.units as f64
+        loss.smoothed / loss.tokens as f64
     };
     batches.iter().cycle().take(STEPS).enumerate().map(step).collect()
 }
@@ -105,10 +105,10 @@ fn backends_translate_1000_sentences_alike() {
     let (settings, constraints) = (BeamSearch::default(), DecodingConstraints::default());
     let fused = search_all(&[&model], &sources, &settings.into(), &mut |_| {}).unwrap();
     sources.par_chunks(50).zip(fused.par_chunks(50)).for_each(|(sources, fused)| {
-        let padded = PaddedBatch::new(sources.iter().map(|source| source.units.as_slice()));
-        let input = |(index, &source_units): (usize, &usize)| SearchInput {
+        let padded = PaddedBatch::new(sources.iter().map(|source| source.tokens.as_slice()));
+        let input = |(index, &source_tokens): (usize, &usize)| SearchInput {
             seed_index: index as u64,
-            source_units,
+            source_tokens,
             constraints: &constraints,
             cancellation: None,
         };
@@ -117,7 +117,7 @@ fn backends_translate_1000_sentences_alike() {
         for (fused, reference) in fused.iter().zip(&reference) {
             // Either of two hypotheses with nearly equal scores may win.
             let tie = (fused[0].score - reference[0].score).abs() < 1e-5;
-            assert!(fused[0].units == reference[0].units || tie, "{:?} {:?}", fused[0], reference[0]);
+            assert!(fused[0].tokens == reference[0].tokens || tie, "{:?} {:?}", fused[0], reference[0]);
         }
     });
 }
@@ -127,7 +127,7 @@ fn backends_agree_on_posterior_attention_of_the_shipped_model() {
     let dir = ModelDir::new(&Path::new(env!("CARGO_MANIFEST_DIR")).join("checkpoints"));
     let (checkpoint, parameters) = dir.load_model(&Device::Cpu).unwrap();
     let architecture = checkpoint.config.architecture.clone();
-    // Not all units are candidates, and the lexicon has units that are none.
+    // Not all tokens are candidates, and the lexicon has tokens that are none.
     assert!(architecture.target_vocabulary > 1000 && architecture.lexicon);
     let lexicon = dir.load_lexicon(&checkpoint).unwrap();
     let model = RnnSearch::new(architecture, parameters).unwrap().with_lexicon(lexicon);

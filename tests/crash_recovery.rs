@@ -31,19 +31,19 @@ const FREQUENT_WRITES: [&str; 10] = [
 ];
 /// Options of each run.
 const RUNS: [&[&str]; 6] = [
-    &["--units=word", "--guided-alignment=0.3", "--dropout=0.3", "--keep-best=2", "--metric=perplexity"],
+    &["--tokenization=word", "--guided-alignment=0.3", "--dropout=0.3", "--keep-best=2", "--metric=perplexity"],
     &[
         "--guided-alignment=0.1",
-        "--units=bpe",
+        "--tokenization=bpe",
         "--vocabulary-size=40",
         "--bpe-dropout=0.3",
         "--concat-pairs=0.5",
         "--keep-last=2",
     ],
-    &["--units=word", "--schedule=plateau", "--patience=3", "--learning-rate=0.01", "--dropout=0.2", "--keep-best=3"],
-    &["--units=word", "--attention=scaled-dot", "--heads=4", "--hard-attention", "--keep-attention"],
-    &["--units=word", "--attention=cosine", "--decoder=bahdanau", "--layers=2"],
-    &["--attention=mean", "--units=char"],
+    &["--tokenization=word", "--schedule=plateau", "--patience=3", "--learning-rate=0.01", "--dropout=0.2", "--keep-best=3"],
+    &["--tokenization=word", "--attention=scaled-dot", "--heads=4", "--hard-attention", "--keep-attention"],
+    &["--tokenization=word", "--attention=cosine", "--decoder=bahdanau", "--layers=2"],
+    &["--attention=mean", "--tokenization=char"],
 ];
 
 fn kills() -> u64 {

@@ -185,7 +185,7 @@ fn csv_line_numbers_are_those_of_record_starts() {
     let model = ["--pairs", "a.csv", "--csv", "--header", "--model", model_path()];
     for command in [&["align", "--format", "pharaoh"][..], &["evaluate"], &["score"]] {
         let outcome = dir.run(&[command, &model].concat());
-        assert!(outcome.stderr.contains("line 6: longer than 500 units"), "{command:?} {outcome:?}");
+        assert!(outcome.stderr.contains("line 6: longer than 500 tokens"), "{command:?} {outcome:?}");
     }
     let listed = dir.run(&[&["align", "--noisy", "--format", "jsonl"][..], &model].concat());
     let mut lines: Vec<u64> = listed.worked().lines().map(|line| json(line)["line"].as_u64().unwrap()).collect();

@@ -33,7 +33,7 @@ fn loss_and_every_gradient_match_pytorch() {
         let reference = Reference::load(variant);
         let smoothing = reference.values.label_smoothing;
         let (loss, gradients) = gradients(&reference.model(&gpu()), &reference.batch, smoothing, &Dropout::none());
-        let mean = loss.smoothed / loss.units as f64;
+        let mean = loss.smoothed / loss.tokens as f64;
         assert!((mean - reference.values.loss).abs() < 1e-5, "{variant}: {mean}");
         let likelihood: f64 = reference.values.log_probabilities.iter().sum();
         assert!((loss.negative_log_likelihood + likelihood).abs() < 1e-3, "{variant}");
@@ -58,7 +58,7 @@ fn ten_training_steps_match_pytorch() {
         let mut optimizer = Optimizer::new(model.parameters(), settings.max_gradient_norm, None).unwrap();
         for (step, theirs) in losses.iter().enumerate() {
             let (loss, gradients) = gradients(&model, &reference.batch, *label_smoothing, &Dropout::none());
-            let ours = loss.smoothed / loss.units as f64;
+            let ours = loss.smoothed / loss.tokens as f64;
             assert!((ours - theirs).abs() < 5e-5, "{variant}, step {step}: {ours} {theirs}");
             optimizer.step(model.parameters(), &gradients, settings.learning_rate).unwrap();
         }
@@ -157,7 +157,7 @@ fn gradients_of_shares_are_those_of_the_cpu() {
             };
             let [(cpu_loss, cpu), (loss, gpu)] = [Device::Cpu, gpu()].map(run);
             assert!((loss.smoothed - cpu_loss.smoothed).abs() < 1e-4 * cpu_loss.smoothed, "{variant}");
-            assert_eq!(loss.units, cpu_loss.units, "{variant}");
+            assert_eq!(loss.tokens, cpu_loss.tokens, "{variant}");
             assert!(largest_difference(&gpu, &cpu) < 5e-5, "{variant}");
         }
     }

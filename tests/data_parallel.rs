@@ -104,10 +104,10 @@ fn random_model(attention: &str) -> RnnSearch {
 /// Sentences of different lengths, with alignment targets.
 fn batch(size: usize) -> Batch {
     let mut rng = SeededRng::new(1, "batch", 0);
-    let mut units = |length: usize| -> Vec<u32> { (0..length).map(|_| 4 + rng.below(20) as u32).collect() };
+    let mut tokens = |length: usize| -> Vec<u32> { (0..length).map(|_| 4 + rng.below(20) as u32).collect() };
     let example = |index: usize| {
         let guide = vec![GuideWeight { target: 0, source: index as u32 % 3, weight: 0.5 }];
-        Example { guide, ..Example::new(units(2 + index % 5), units(1 + index * 3 % 7)) }
+        Example { guide, ..Example::new(tokens(2 + index % 5), tokens(1 + index * 3 % 7)) }
     };
     let examples: Vec<Example> = (0..size).map(example).collect();
     Batch::new(&examples, &(0..size).collect::<Vec<_>>())
@@ -145,7 +145,7 @@ fn gradients_of_shares_add_up_to_that_of_the_batch() {
                     sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
                 }
             }
-            assert_eq!(loss.units, whole.units);
+            assert_eq!(loss.tokens, whole.tokens);
             for (sum, whole) in [(loss.smoothed, whole.smoothed), (loss.guidance, whole.guidance)] {
                 assert!((sum - whole).abs() < 1e-4 * whole, "{attention} {size} / {count}: {sum} {whole}");
             }

@@ -32,7 +32,7 @@ fn trained() -> &'static TestDir {
         dir.write("pairs.tsv", lines);
         let train = ["train", "--train", "pairs.tsv", "--valid", "pairs.tsv", "--out", "model", "--preset", "tiny"];
         let fast = ["--dropout", "0", "--learning-rate", "0.005", "--warmup-steps", "10", "--batch-sentences", "5"];
-        let until = ["--units", "word", "--max-epochs", "25", "--patience", "25", "--decay", "0.9", "--quiet"];
+        let until = ["--tokenization", "word", "--max-epochs", "25", "--patience", "25", "--decay", "0.9", "--quiet"];
         dir.run(&[&train[..], &fast, &until].concat()).worked();
         dir
     });
@@ -66,7 +66,7 @@ fn greedy_and_beam_search_translate_line_by_line() {
 
 #[test]
 fn every_row_of_attention_sums_to_1() {
-    for options in [&["--format", "json"][..], &["--format", "json", "--subwords"]] {
+    for options in [&["--format", "json"][..], &["--format", "json", "--tokens"]] {
         let outcome = align(options);
         let items: Vec<Value> = serde_json::from_str(outcome.worked()).unwrap();
         assert_eq!(items.len(), 30);

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// A directory with `other`: a smaller model trained on the same pairs with another seed.
 fn two_models() -> TestDir {
     let dir = TestDir::with_pairs();
-    let other = ["train", "--train", "pairs.tsv", "--out", "other", "--units", "word", "--preset", "tiny"];
+    let other = ["train", "--train", "pairs.tsv", "--out", "other", "--tokenization", "word", "--preset", "tiny"];
     dir.run(&[&other[..], &["--seed", "7", "--max-epochs", "20", "--quiet"]].concat()).worked();
     dir
 }

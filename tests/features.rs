@@ -1,4 +1,4 @@
-//! Word features as units (`--features`), and tokens that are never split (`--protected-tokens`).
+//! Word features as tokens (`--features`), and tokens that are never split (`--protected-tokens`).
 
 mod common;
 
@@ -17,8 +17,8 @@ fn trained() -> TestDir {
     let dir = TestDir::new();
     dir.write("forms.tsv", inflections());
     let arguments = ["train", "--train", "forms.tsv", "--valid", "forms.tsv", "--features", "3", "--out", "model"];
-    let units = ["--units", "char", "--max-epochs", "12"];
-    dir.run(&[&arguments[..], &QUICK[2..], &units].concat()).worked();
+    let tokens = ["--tokenization", "char", "--max-epochs", "12"];
+    dir.run(&[&arguments[..], &QUICK[2..], &tokens].concat()).worked();
     dir
 }
 
@@ -88,16 +88,16 @@ fn inflection_is_recognized_and_copies_letters() {
     let tags = ["⟨HON⟩", "⟨NOM⟩", "⟨PRS⟩", "⟨PL⟩", "⟨SG⟩", "⟨1⟩", "⟨2⟩", "⟨3⟩", "⟨V⟩"];
     assert_eq!(config["text"]["source_protected_tokens"], Value::from(tags.to_vec()));
     let (text, training) = (&config["text"], &config["training"]);
-    assert_eq!((&text["source_units"], &text["target_units"]), (&"char".into(), &"char".into()));
+    assert_eq!((&text["source_tokenization"], &text["target_tokenization"]), (&"char".into(), &"char".into()));
     assert_eq!((&training["hallucination"], &config["architecture"]["lexicon"]), (&0.5.into(), &true.into()));
     // A letter that is in no training word.
     let found = dir.run_with_input(&["translate", "--model", "model"], "Ĵanti\tV;PRS;NOM(1,SG)\n");
     assert_eq!(found.worked(), "Ĵantas mi\n");
     let without = ["--hallucination", "0", "--show-config"];
     assert_eq!(dir.run(&[&train[..], &without].concat()).json()["hallucination"], 0.0);
-    let words = ["--hallucination", "0.5", "--units", "word", "--out", "words"];
+    let words = ["--hallucination", "0.5", "--tokenization", "word", "--out", "words"];
     dir.run(&[&train[..], &words].concat())
-        .refused_with(2, &["--hallucination needs units of characters on both sides"]);
+        .refused_with(2, &["--hallucination needs characters as tokens on both sides"]);
     let share = ["--hallucination", "1", "--out", "words"];
     dir.run(&[&train[..], &share].concat()).refused_with(2, &["--hallucination must be at least 0 and below 1"]);
 }
@@ -156,7 +156,7 @@ fn selects_feature_columns_by_name() {
         .collect();
     dir.write("forms.tsv", format!("Tags\tform\tlemma\n{named}"));
     let layout = ["--columns", "lemma,form", "--features", "tags"];
-    let arguments = ["train", "--train", "forms.tsv", "--out", "model", "--units", "char", "--max-epochs", "1"];
+    let arguments = ["train", "--train", "forms.tsv", "--out", "model", "--tokenization", "char", "--max-epochs", "1"];
     dir.run(&[&arguments[..], &QUICK[2..], &layout].concat()).worked();
     // The model saves the columns by name, and resuming uses them.
     dir.run(&["train", "--out", "model", "--resume", "--max-epochs", "2", "--quiet"]).worked();
@@ -202,7 +202,7 @@ fn saved_layout_applies_to_its_own_files_alone() {
     let counted = ["score", "--model", "named", "--pairs", "named.tsv", "--columns", "1,2"];
     dir.write("all.tsv", format!("lemma\tform\ttags\n{}", inflections()));
     let train = ["train", "--train", "all.tsv", "--columns", "lemma,form", "--features", "tags", "--out", "named"];
-    dir.run(&[&train[..], &["--units", "char", "--max-epochs", "1"], &QUICK[2..]].concat()).worked();
+    dir.run(&[&train[..], &["--tokenization", "char", "--max-epochs", "1"], &QUICK[2..]].concat()).worked();
     assert_eq!(dir.run(&counted).worked().lines().count(), 1);
     // A model trained on two files also reads TSV with the features in the third column, and prints sources without them.
     dir.write(
@@ -220,7 +220,7 @@ fn saved_layout_applies_to_its_own_files_alone() {
         inflections().lines().map(|line| format!("{}\n", line.split('\t').nth(1).unwrap())).collect::<String>(),
     );
     let sides = ["--source", "lines.txt", "--target", "targets.txt", "--features", "2", "--out", "sides"];
-    dir.run(&[&["train"], &sides[..], &["--units", "char", "--max-epochs", "1"], &QUICK[2..]].concat()).worked();
+    dir.run(&[&["train"], &sides[..], &["--tokenization", "char", "--max-epochs", "1"], &QUICK[2..]].concat()).worked();
     let scored = dir.run(&["score", "--model", "sides", "--pairs", "forms.tsv", "--json"]);
     assert_eq!(json(scored.worked().lines().next().unwrap())["source_text"], "dormi");
     // Reranking an n-best list reads features from the input lines.
@@ -250,7 +250,7 @@ fn clean_leaves_good_pairs_unchanged() {
 #[test]
 fn never_splits_protected_tokens() {
     let dir = TestDir::with_pairs();
-    let options = ["--units", "bpe", "--protected-tokens", "<2la> fox zebra", "--max-epochs", "1"];
+    let options = ["--tokenization", "bpe", "--protected-tokens", "<2la> fox zebra", "--max-epochs", "1"];
     dir.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], &QUICK[2..], &options].concat()).worked();
     let config = json(&dir.text("model/config.json"));
     assert_eq!(
@@ -258,10 +258,10 @@ fn never_splits_protected_tokens() {
         Value::from(["fox"].to_vec()),
         "tokens absent from the corpus are dropped"
     );
-    let pairs = ["align", "--model", "model", "--pairs", "pairs.tsv", "--subwords", "--format", "jsonl"];
+    let pairs = ["align", "--model", "model", "--pairs", "pairs.tsv", "--tokens", "--format", "jsonl"];
     let aligned = dir.run(&pairs);
-    let units = json(aligned.worked().lines().next().unwrap());
-    assert!(units["source"].as_array().unwrap().contains(&Value::from("▁fox")), "{units}");
+    let tokens = json(aligned.worked().lines().next().unwrap());
+    assert!(tokens["source"].as_array().unwrap().contains(&Value::from("▁fox")), "{tokens}");
     let refused = dir.run(&["train", "--train", "pairs.tsv", "--out", "new", "--protected-tokens", "a▁b"]);
     refused.refused_with(2, &["--protected-tokens", "cannot be a protected token"]);
     let refused = dir.run(&["train", "--train", "pairs.tsv", "--out", "new", "--tag-source", "to la"]);
@@ -272,15 +272,15 @@ fn never_splits_protected_tokens() {
         ["--protected-tokens", "＜unk＞"],
         ["--tag-source", "<pad>"],
     ] {
-        let normalize = ["--normalize", "nfkc", "--units", "char"];
+        let normalize = ["--normalize", "nfkc", "--tokenization", "char"];
         let train = ["train", "--train", "pairs.tsv", "--out", "new", option, special];
         dir.run(&[&train[..], &normalize].concat())
             .refused_with(2, &[option, "cannot be a protected token", "special"]);
     }
-    // A vocabulary that is kept cannot gain a unit for a new tag.
+    // A vocabulary that is kept cannot gain a token for a new tag.
     let from = ["train", "--init-from", "model", "--init-vocabulary", "keep", "--train", "pairs.tsv", "--out", "new"];
     let refused = dir.run(&[&from[..], &["--tag-source", "<2it>"]].concat());
-    refused.refused_with(2, &["--init-vocabulary keep: the model has no unit for <2it>; extend"]);
+    refused.refused_with(2, &["--init-vocabulary keep: the model has no token for <2it>; extend"]);
     let config = dir.text("model/config.json").replace("\"fox\"", "\"</s>\"");
     dir.write("model/config.json", config);
     dir.run(&["translate", "--model", "model", "a"]).refused_with(1, &["config.json", "</s>", "special"]);

@@ -81,9 +81,9 @@ fn batch(lengths: &[(usize, usize)], architecture: &Architecture) -> Batch {
     let example = |(row, &(source, target)): (usize, &(usize, usize))| Example {
         source: ids(source, architecture.source_vocabulary),
         target: ids(target, architecture.target_vocabulary),
-        // Every other pair is guided, at every other target unit, `</s>` included.
+        // Every other pair is guided, at every other target token, `</s>` included.
         guide: if row % 2 == 0 && !architecture.attention.is_fixed() {
-            (0..=target).step_by(2).flat_map(|unit| guide_weights(unit, source)).collect()
+            (0..=target).step_by(2).flat_map(|token| guide_weights(token, source)).collect()
         } else {
             vec![]
         },
@@ -92,10 +92,10 @@ fn batch(lengths: &[(usize, usize)], architecture: &Architecture) -> Batch {
     Batch::new(&examples, &(0..examples.len()).collect::<Vec<_>>())
 }
 
-/// Guided-alignment targets of one target unit: a source unit and, with less weight, the source's `</s>`.
-fn guide_weights(unit: usize, source: usize) -> [GuideWeight; 2] {
-    [(unit % (source + 1), 0.4), (source, 0.2)].map(|(source, weight)| GuideWeight {
-        target: unit as u32,
+/// Guided-alignment targets of one target token: a source token and, with less weight, the source's `</s>`.
+fn guide_weights(token: usize, source: usize) -> [GuideWeight; 2] {
+    [(token % (source + 1), 0.4), (source, 0.2)].map(|(source, weight)| GuideWeight {
+        target: token as u32,
         source: source as u32,
         weight,
     })
@@ -138,7 +138,7 @@ fn assert_paths_agree(architecture: &Architecture) {
         let batch = batch(lengths, architecture);
         let [(loss, fused), (reference_loss, reference)] = PATHS.map(|path| run(path, &model, &batch, 0.1, &dropout()));
         let label = || format!("{lengths:?} {architecture:?}");
-        assert_eq!(loss.units, reference_loss.units);
+        assert_eq!(loss.tokens, reference_loss.tokens);
         assert!((loss.smoothed - reference_loss.smoothed).abs() < 1e-4 * reference_loss.smoothed, "{}", label());
         assert!((loss.guidance - reference_loss.guidance).abs() <= 1e-4 * reference_loss.guidance, "{}", label());
         for (name, gradient) in fused.iter() {
@@ -204,7 +204,7 @@ fn assert_matches_finite_differences(architecture: &Architecture, start: &Parame
     let loss = |moved: Parameters| {
         let model = model(architecture, moved);
         let (loss, gradients) = run(PATHS[0], &model, batch, 0.1, &dropout());
-        ((loss.smoothed + loss.guidance) / loss.units as f64, gradients)
+        ((loss.smoothed + loss.guidance) / loss.tokens as f64, gradients)
     };
     let (_, gradients) = loss(start.clone());
     for (name, gradient) in gradients.iter() {

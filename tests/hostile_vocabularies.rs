@@ -2,18 +2,18 @@
 //! time.
 //!
 //! `SOFTALIGN_MUTATIONS=100000 cargo test --release --test hostile_vocabularies` tries 100,000 mutations of each kind of
-//! unit.
+//! token.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Value, json};
 use softalign::random::SeededRng;
-use softalign::text::{NormalForm, Normalization, ProtectedTokens, Units, Vocabulary, WordSplitting};
+use softalign::text::{NormalForm, Normalization, ProtectedTokens, Tokenization, Vocabulary, WordSplitting};
 
-/// Default number of mutations of each kind of unit.
+/// Default number of mutations of each tokenization.
 const MUTATIONS: usize = 250;
 
-const KINDS: [Units; 3] = [Units::Bpe, Units::Word, Units::Char];
+const KINDS: [Tokenization; 3] = [Tokenization::Bpe, Tokenization::Word, Tokenization::Char];
 
 const TEXTS: [&str; 6] = [
     "the red fox sleeps .",
@@ -27,21 +27,21 @@ const TEXTS: [&str; 6] = [
 /// Default normalization of models, with lowercasing.
 const NORMALIZATION: Normalization = Normalization { form: NormalForm::Nfc, lowercase: true };
 
-fn trained_json(units: Units) -> String {
+fn trained_json(tokenization: Tokenization) -> String {
     let texts = TEXTS.into_iter().chain(TEXTS);
-    Vocabulary::train(texts, units, NORMALIZATION, 300).unwrap().to_json().unwrap()
+    Vocabulary::train(texts, tokenization, NORMALIZATION, 300).unwrap().to_json().unwrap()
 }
 
 /// Parses a tokenizer file and uses the vocabulary. Returns true if the file is accepted.
-fn try_to_use(json: &str, units: Units) -> bool {
-    let Ok(vocabulary) = Vocabulary::from_json(json, units, NORMALIZATION, &ProtectedTokens::default()) else {
+fn try_to_use(json: &str, tokenization: Tokenization) -> bool {
+    let Ok(vocabulary) = Vocabulary::from_json(json, tokenization, NORMALIZATION, &ProtectedTokens::default()) else {
         return false;
     };
     let size = vocabulary.size() as u32;
     for text in TEXTS {
         let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
         assert!(segmentation.ids.iter().all(|&id| id < size), "id out of range");
-        assert!(segmentation.ids.len() <= 2 * text.len() + 1, "too many units");
+        assert!(segmentation.ids.len() <= 2 * text.len() + 1, "too many tokens");
         assert!(!vocabulary.decode(&segmentation.ids).contains('\n'), "line feed in the decoded text");
     }
     assert!(!vocabulary.decode(&(0..size).collect::<Vec<u32>>()).contains('\n'), "line feed in the decoded text");
@@ -69,20 +69,20 @@ fn mutate(json: &str, rng: &mut SeededRng) -> Option<String> {
 
 #[test]
 fn survives_any_single_byte_change() {
-    for units in KINDS {
-        let json = trained_json(units);
-        let mut rng = SeededRng::new(1, "mutations", units as u64);
+    for tokenization in KINDS {
+        let json = trained_json(tokenization);
+        let mut rng = SeededRng::new(1, "mutations", tokenization as u64);
         let (mut accepted, mut refused) = (0, 0);
         for mutation in 0..mutations() {
             let Some(damaged) = mutate(&json, &mut rng) else { continue };
-            match catch_unwind(AssertUnwindSafe(|| try_to_use(&damaged, units))) {
+            match catch_unwind(AssertUnwindSafe(|| try_to_use(&damaged, tokenization))) {
                 Ok(true) => accepted += 1,
                 Ok(false) => refused += 1,
-                Err(_) => panic!("{units:?}, mutation {mutation} panics"),
+                Err(_) => panic!("{tokenization:?}, mutation {mutation} panics"),
             }
         }
-        // A change within a unit's text may give another valid unit.
-        assert!(accepted > 0 && refused > accepted, "{units:?}: {accepted} accepted, {refused} refused");
+        // A change within a token's text may give another valid token.
+        assert!(accepted > 0 && refused > accepted, "{tokenization:?}: {accepted} accepted, {refused} refused");
     }
 }
 
@@ -120,8 +120,8 @@ fn survives_any_replaced_json_value() {
         json!([]),
         json!({}),
     ];
-    for units in KINDS {
-        let file: Value = serde_json::from_str(&trained_json(units)).unwrap();
+    for tokenization in KINDS {
+        let file: Value = serde_json::from_str(&trained_json(tokenization)).unwrap();
         let mut all = Vec::new();
         collect_pointers(&file, "", &mut all);
         // A sample of the long lists is enough.
@@ -137,9 +137,9 @@ fn survives_any_replaced_json_value() {
                 if changed == file || (pointer == "/model/merges" && other == &json!([])) {
                     continue;
                 }
-                let used = catch_unwind(AssertUnwindSafe(|| try_to_use(&changed.to_string(), units)));
-                assert!(used.is_ok(), "{units:?} {pointer} {other} panics");
-                assert!(!used.unwrap(), "{units:?} {pointer} {other}: accepted");
+                let used = catch_unwind(AssertUnwindSafe(|| try_to_use(&changed.to_string(), tokenization)));
+                assert!(used.is_ok(), "{tokenization:?} {pointer} {other} panics");
+                assert!(!used.unwrap(), "{tokenization:?} {pointer} {other}: accepted");
             }
         }
     }
@@ -147,30 +147,30 @@ fn survives_any_replaced_json_value() {
 
 /// Asserts that a changed file is refused.
 #[track_caller]
-fn assert_refused(units: Units, change: &dyn Fn(&mut Value)) {
-    let mut file: Value = serde_json::from_str(&trained_json(units)).unwrap();
+fn assert_refused(tokenization: Tokenization, change: &dyn Fn(&mut Value)) {
+    let mut file: Value = serde_json::from_str(&trained_json(tokenization)).unwrap();
     change(&mut file);
-    assert!(!try_to_use(&file.to_string(), units), "{units:?}");
+    assert!(!try_to_use(&file.to_string(), tokenization), "{tokenization:?}");
 }
 
 #[test]
 fn refuses_hostile_vocabularies() {
     let size = |file: &Value| file["model"]["vocab"].as_object().unwrap().len();
-    for units in KINDS {
-        assert_refused(units, &|file| {
+    for tokenization in KINDS {
+        assert_refused(tokenization, &|file| {
             file["padding"] = json!({"strategy": {"Fixed": 1_000_000_000}, "direction": "Right",
                 "pad_to_multiple_of": null, "pad_id": 0, "pad_type_id": 0, "pad_token": "<pad>"});
         });
-        assert_refused(units, &|file| {
+        assert_refused(tokenization, &|file| {
             file["truncation"] =
                 json!({"direction": "Right", "max_length": 0, "strategy": "LongestFirst", "stride": 0});
         });
-        assert_refused(units, &|file| {
+        assert_refused(tokenization, &|file| {
             let double = json!({"type": "Replace", "pattern": {"String": "a"}, "content": "aa"});
             file["normalizer"] = json!({"type": "Sequence", "normalizers": vec![double; 40]});
         });
         let normalizers = |changed: &dyn Fn(&mut Vec<Value>)| {
-            assert_refused(units, &|file| changed(file["normalizer"]["normalizers"].as_array_mut().unwrap()));
+            assert_refused(tokenization, &|file| changed(file["normalizer"]["normalizers"].as_array_mut().unwrap()));
         };
         normalizers(&|rules| drop(rules.remove(0)));
         normalizers(&|rules| drop(rules.remove(1)));
@@ -180,22 +180,22 @@ fn refuses_hostile_vocabularies() {
             normalizers(&|rules| rules[0] = json!({"type": other}));
         }
         normalizers(&|rules| rules[0] = json!({"type": "Sequence", "normalizers": [{"type": "NFC"}]}));
-        assert_refused(units, &|file| file["model"]["vocab"]["\n"] = json!(size(file)));
-        assert_refused(units, &|file| file["model"]["vocab"]["new"] = json!(size(file) + 1));
-        assert_refused(units, &|file| file["model"]["vocab"]["new"] = json!(4));
-        assert_refused(units, &|file| file["model"]["vocab"]["new"] = json!(2_147_483_647));
-        assert_refused(units, &|file| {
+        assert_refused(tokenization, &|file| file["model"]["vocab"]["\n"] = json!(size(file)));
+        assert_refused(tokenization, &|file| file["model"]["vocab"]["new"] = json!(size(file) + 1));
+        assert_refused(tokenization, &|file| file["model"]["vocab"]["new"] = json!(4));
+        assert_refused(tokenization, &|file| file["model"]["vocab"]["new"] = json!(2_147_483_647));
+        assert_refused(tokenization, &|file| {
             file["added_tokens"][3]["id"] = json!(2_147_483_647);
         });
-        assert_refused(units, &|file| {
+        assert_refused(tokenization, &|file| {
             file["added_tokens"].as_array_mut().unwrap().push(json!({"id": 4, "content": "the", "special": true}));
         });
     }
-    assert_refused(Units::Bpe, &|file| file["model"]["merges"][0] = json!(["the", "nowhere"]));
-    assert_refused(Units::Bpe, &|file| file["model"]["merges"][0] = json!(["s l", "p"]));
-    assert_refused(Units::Bpe, &|file| file["model"]["dropout"] = json!(0.5));
-    assert_refused(Units::Word, &|file| file["model"]["type"] = json!("BPE"));
+    assert_refused(Tokenization::Bpe, &|file| file["model"]["merges"][0] = json!(["the", "nowhere"]));
+    assert_refused(Tokenization::Bpe, &|file| file["model"]["merges"][0] = json!(["s l", "p"]));
+    assert_refused(Tokenization::Bpe, &|file| file["model"]["dropout"] = json!(0.5));
+    assert_refused(Tokenization::Word, &|file| file["model"]["type"] = json!("BPE"));
     for text in ["", "null", "[]", "{}", "{\"model\": 1}", &"[".repeat(100_000), &"{\"a\":".repeat(100_000)] {
-        assert!(KINDS.iter().all(|&units| !try_to_use(text, units)));
+        assert!(KINDS.iter().all(|&tokenization| !try_to_use(text, tokenization)));
     }
 }

@@ -44,8 +44,8 @@ fn warm_start_translates_like_the_base_model() {
     for (vocabulary, kept, added, dropped) in [("keep", 13, 0, 0), ("extend", 13, 2, 0), ("new", 12, 2, 1)] {
         let done = train_from(&dir, "model", vocabulary, &[&FROZEN[..], &["--init-vocabulary", vocabulary]].concat());
         done.worked();
-        let units = format!("{kept} kept, {added} added, {dropped} dropped");
-        let note = format!("initialized from model; source units: {units}; target units: {units}\n");
+        let tokens = format!("{kept} kept, {added} added, {dropped} dropped");
+        let note = format!("initialized from model; source tokens: {tokens}; target tokens: {tokens}\n");
         assert!(done.stderr.contains(&note), "{note}: {}", done.stderr);
         let inspected = dir.run(&["inspect", vocabulary]);
         assert!(inspected.worked().contains(&note), "{inspected:?}");
@@ -73,14 +73,14 @@ fn extended_vocabulary_learns_new_words() {
 fn extends_character_and_subword_vocabularies_by_characters() {
     let dir = TestDir::with_pairs();
     dir.write("others.tsv", "the Żuk sleeps\tŻ dorma .\nthe red fox ñ!\trufo mi ñ!\n");
-    for (units, source, target) in [("bpe", 4, 3), ("char", 4, 3)] {
-        let train = ["train", "--train", "pairs.tsv", "--out", units, "--preset", "tiny", "--units", units, "-q"];
+    for (tokenization, source, target) in [("bpe", 4, 3), ("char", 4, 3)] {
+        let train = ["train", "--train", "pairs.tsv", "--out", tokenization, "--preset", "tiny", "--tokenization", tokenization, "-q"];
         dir.run(&[&train[..], &["--max-epochs", "1"]].concat()).worked();
-        let out = format!("{units}-extended");
-        train_from(&dir, units, &out, &["--max-epochs", "1", "-q"]).worked();
-        let units_of = config(&dir, &out)["from"]["units"].clone();
+        let out = format!("{tokenization}-extended");
+        train_from(&dir, tokenization, &out, &["--max-epochs", "1", "-q"]).worked();
+        let tokens_of = config(&dir, &out)["from"]["tokens"].clone();
         // Ż, ñ and the exclamation mark; k is new to the source only.
-        assert_eq!([&units_of[0]["added"], &units_of[1]["added"]], [source, target], "{units}: {units_of}");
+        assert_eq!([&tokens_of[0]["added"], &tokens_of[1]["added"]], [source, target], "{tokenization}: {tokens_of}");
     }
     let joint = ["train", "--train", "pairs.tsv", "--out", "joint", "--preset", "tiny", "--joint-vocabulary", "-q"];
     dir.run(&[&joint[..], &["--max-epochs", "1", "--lowercase"]].concat()).worked();
@@ -169,7 +169,7 @@ fn refuses_options_that_contradict_the_base_model() {
     let dir = dir();
     let before = dir.contents();
     for (options, parts) in [
-        (&QUICK[..6], &["--units, --preset, --embedding-size cannot go with --init-from"][..]),
+        (&QUICK[..6], &["--tokenization, --preset, --embedding-size cannot go with --init-from"][..]),
         (&["--hard-attention"], &["--hard-attention cannot go with --init-from"]),
         (&["--joint-vocabulary", "--lowercase"], &["--lowercase, --joint-vocabulary cannot go with --init-from"]),
         (&["--vocabulary-size", "50"], &["--vocabulary-size cannot", "--init-vocabulary new"]),

@@ -108,7 +108,7 @@ fn reverse_model_changes_the_links() {
 fn refuses_conflicting_link_options() {
     let dir = TestDir::with_pairs();
     for (options, part) in [
-        (&["--links-from", "hmm", "--subwords"][..], "--links-from"),
+        (&["--links-from", "hmm", "--tokens"][..], "--links-from"),
         (&["--links-from", "pairs", "--reverse-model", "x"], "--links-from"),
         (&["--probs", "--format", "json"], "--probs"),
         (&["--threshold", "1.5"], "--threshold"),
@@ -118,10 +118,10 @@ fn refuses_conflicting_link_options() {
         let base = ["align", "--model", model_path(), "--pairs", "pairs.tsv"];
         dir.run(&[&base, options].concat()).refused_with(2, &[part]);
     }
-    // With --subwords, the reverse model must have the same units.
-    let units = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "pharaoh", "--subwords"];
-    let other = dir.run(&[&units[..], &["--reverse-model", model_path()]].concat());
-    other.refused_with(2, &["--subwords needs the same vocabularies"]);
+    // With --tokens, the reverse model must have the same tokens.
+    let tokens = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "pharaoh", "--tokens"];
+    let other = dir.run(&[&tokens[..], &["--reverse-model", model_path()]].concat());
+    other.refused_with(2, &["--tokens needs the same vocabularies"]);
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn ranks_a_wrong_pair_as_noisy() {
 fn links_character_sides_by_characters() {
     let dir = TestDir::new();
     dir.write("pairs.tsv", "fox\tf o ks\nowl\tau l\n");
-    dir.train("out", &["--source-units", "char", "--max-epochs", "1"]).worked();
+    dir.train("out", &["--source-tokenization", "char", "--max-epochs", "1"]).worked();
     let run = |command: &str, options: &[&str]| {
         dir.run(&[&[command, "--model", "out", "--pairs", "pairs.tsv"], options].concat())
     };

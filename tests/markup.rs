@@ -178,7 +178,7 @@ fn missing_placeholders_of_constraints_are_named() {
     let lacking = translate_shipped(&["--prefix", "Ils {n} "], "They bought a black hat.");
     assert!(lacking.worked().starts_with("Ils ") && lacking.stderr.contains("required phrases"), "{lacking:?}");
     translate_shipped(&["--prefix", "Ils {n} ", "--placeholders", "none"], "They bought {n}.")
-        .refused_with(1, &["Ils {n}", "no units"]);
+        .refused_with(1, &["Ils {n}", "no tokens"]);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn documents_name_their_lines_and_leave_no_element_empty() {
     let translated =
         dir.run(&["translate", "--model", model_path(), "--markup", "html", "--input", "page.html", "--require", "ku"]);
     let text = translated.worked();
-    assert!(translated.stderr.contains("lines 3 and 6: longer than 500 units"), "{}", translated.stderr);
+    assert!(translated.stderr.contains("lines 3 and 6: longer than 500 tokens"), "{}", translated.stderr);
     assert!(translated.stderr.contains("line 5: mostly unknown"), "{}", translated.stderr);
     assert_eq!(text.matches("<b>").count(), 2, "{text}");
     assert_eq!(text.matches("<b></b>").count(), 1, "that of the source: {text}");

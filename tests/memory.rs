@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use candle_core::Device;
 use softalign::random::SeededRng;
 use softalign::search::BeamSearch;
-use softalign::text::{Normalization, Pair, Units, Vocabulary};
+use softalign::text::{Normalization, Pair, Tokenization, Vocabulary};
 use softalign::translator::{Sentence, Translator};
 
 /// The system allocator, counting bytes and blocks in use.
@@ -60,16 +60,16 @@ fn memory_stays_bounded_with_new_words() {
     const LIMIT: isize = 16 << 20;
     let _lock = exclusive();
     let mut rng = SeededRng::new(1, "words", 0);
-    for units in [Units::Bpe, Units::Word, Units::Char] {
+    for tokenization in [Tokenization::Bpe, Tokenization::Word, Tokenization::Char] {
         let training: Vec<String> = (0..20).map(|_| random_word(250, &mut rng)).collect();
         let texts = training.iter().chain(&training).map(String::as_str);
-        let vocabulary = Vocabulary::train(texts, units, Normalization::default(), 300).unwrap();
+        let vocabulary = Vocabulary::train(texts, tokenization, Normalization::default(), 300).unwrap();
         let [before, _] = MEMORY.in_use();
         for _ in 0..10_000 {
             vocabulary.encode(&random_word(250, &mut rng)).unwrap();
         }
         let retained = MEMORY.in_use()[0] - before;
-        assert!(retained < LIMIT, "{units:?}: 10,000 words retain {} MiB", retained >> 20);
+        assert!(retained < LIMIT, "{tokenization:?}: 10,000 words retain {} MiB", retained >> 20);
     }
 }
 

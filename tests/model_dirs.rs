@@ -144,7 +144,7 @@ fn recovers_from_a_full_disk_at_the_first_checkpoint() {
 fn next_run_replaces_leftovers_of_a_failed_run() {
     let dir = TestDir::with_pairs();
     let characters =
-        ["train", "--train", "pairs.tsv", "--max-epochs", "1", "--quiet", "--preset", "tiny", "--units", "char"];
+        ["train", "--train", "pairs.tsv", "--max-epochs", "1", "--quiet", "--preset", "tiny", "--tokenization", "char"];
     dir.run(&[&characters[..], &["--out", "fresh"]].concat()).worked();
     // Leftovers of a run killed before its first checkpoint, and of one killed while writing.
     dir.train("out", &["--max-epochs", "1", "--joint-vocabulary"]).worked();

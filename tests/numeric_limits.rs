@@ -1,4 +1,4 @@
-//! Extreme inputs: zero, tiny, denormal and huge parameters, sentences of one and of five hundred units, batches of one
+//! Extreme inputs: zero, tiny, denormal and huge parameters, sentences of one and of five hundred tokens, batches of one
 //! pair and of thousands, vocabularies of one word. Attention must remain a distribution, and outputs finite.
 //!
 //! `cargo bench --bench throughput -- extremes` measures their speed.
@@ -44,11 +44,11 @@ fn model(architecture: Architecture, change: impl Fn(f32) -> f32) -> RnnSearch {
 
 /// Random pairs of these source and target lengths, without start and end symbols.
 fn examples(lengths: &[(usize, usize)], vocabularies: [usize; 2]) -> Vec<Example> {
-    let mut rng = SeededRng::new(1, "units", 0);
-    let mut units = |length: usize, vocabulary: usize| -> Vec<u32> {
+    let mut rng = SeededRng::new(1, "tokens", 0);
+    let mut tokens = |length: usize, vocabulary: usize| -> Vec<u32> {
         (0..length).map(|_| UNKNOWN + rng.below(vocabulary - UNKNOWN as usize) as u32).collect()
     };
-    lengths.iter().map(|&(s, t)| Example::new(units(s, vocabularies[0]), units(t, vocabularies[1]))).collect()
+    lengths.iter().map(|&(s, t)| Example::new(tokens(s, vocabularies[0]), tokens(t, vocabularies[1]))).collect()
 }
 
 /// Asserts that attention sums to 1 and that losses, gradients and scores are finite.
@@ -91,8 +91,8 @@ fn parameters_of_any_magnitude_give_finite_results() {
 #[test]
 fn batches_of_lengths_1_and_500_work() {
     let model = model(architecture(ScoreName::default(), DecoderKind::Bahdanau), |value| value);
-    check(&model, &examples(&[(1, 1)], [12, 14]), "one unit");
-    check(&model, &examples(&[(500, 500)], [12, 14]), "five hundred units");
+    check(&model, &examples(&[(1, 1)], [12, 14]), "one token");
+    check(&model, &examples(&[(500, 500)], [12, 14]), "five hundred tokens");
     check(&model, &examples(&[(500, 1), (1, 500), (1, 1), (0, 0)], [12, 14]), "both");
 }
 

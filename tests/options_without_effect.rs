@@ -72,7 +72,7 @@ fn translations_as_text_refuse_options_of_links_and_figures() {
     assert!(assert_refused(&dir, &translate, &options("translate", &["Links"]), &["words"]) > 3);
     let figures = options("translate", &["Figures (--format svg)"]);
     assert!(assert_refused(&dir, &translate, &figures, &[]) > 3);
-    dir.run(&[&translate[..], &["--subwords"]].concat()).refused_with(2, &["--subwords needs a --format"]);
+    dir.run(&[&translate[..], &["--tokens"]].concat()).refused_with(2, &["--tokens needs a --format"]);
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn file() -> String {
                 "translate",
                 "Options of `Translator.translate`.",
             ),
-            &[constraints, text, list(&["subwords"])],
+            &[constraints, text, list(&["tokens"])],
         ),
         (
             Class(
@@ -137,7 +137,7 @@ fn file() -> String {
                 "align",
                 "Options of `Translator.align`.",
             ),
-            &[list(&["direction", "subwords"])],
+            &[list(&["direction", "tokens"])],
         ),
         (
             Class(

@@ -81,7 +81,7 @@ fn loss_and_every_gradient_match_pytorch() {
         let smoothing = reference.values.label_smoothing;
         let (loss, gradients) =
             run(path, &reference.model(&Device::Cpu), &reference.batch, smoothing, &Dropout::none());
-        let mean = loss.smoothed / loss.units as f64;
+        let mean = loss.smoothed / loss.tokens as f64;
         assert!((mean - reference.values.loss).abs() < 1e-5, "{variant}: {mean}");
         let likelihood: f64 = reference.values.log_probabilities.iter().sum();
         assert!((loss.negative_log_likelihood + likelihood).abs() < 1e-3, "{variant}");
@@ -108,7 +108,7 @@ fn ten_training_steps_match_pytorch() {
         let mut optimizer = Optimizer::new(model.parameters(), settings.max_gradient_norm, None).unwrap();
         for (step, theirs) in losses.iter().enumerate() {
             let (loss, gradients) = run(path, &model, &reference.batch, *label_smoothing, &Dropout::none());
-            let ours = loss.smoothed / loss.units as f64;
+            let ours = loss.smoothed / loss.tokens as f64;
             assert!((ours - theirs).abs() < 2e-5, "{variant}, step {step}: {ours} {theirs}");
             optimizer.step(model.parameters(), &gradients, settings.learning_rate).unwrap();
         }

@@ -59,7 +59,7 @@ fn resume_refuses_every_other_option() {
         refused.push(name(&option));
     }
     assert_eq!(refused.len() + allowed.len(), options().count(), "{refused:?} {allowed:?}");
-    for known in ["units", "joint-vocabulary", "hidden-size", "guided-alignment", "seed"] {
+    for known in ["tokenization", "joint-vocabulary", "hidden-size", "guided-alignment", "seed"] {
         assert!(refused.iter().any(|name| name == known), "{known}: {refused:?}");
     }
     let several = resume(&dir, &["--seed", "3", "--no-tied-embeddings", "--max-epochs", "4"]);
@@ -172,7 +172,7 @@ fn refused_resume_changes_nothing() {
     resume(&["--train", "broken.tsv"]).refused_with(1, &["broken.tsv:1"]);
     resume(&["--train", "missing.tsv"]).refused_with(1, &["missing.tsv"]);
     resume(&["--valid", "other.tsv"]).refused_with(1, &["--resume"]);
-    for (option, value) in [("--hidden-size", "64"), ("--units", "char"), ("--seed", "3"), ("--learning-rate", "1")] {
+    for (option, value) in [("--hidden-size", "64"), ("--tokenization", "char"), ("--seed", "3"), ("--learning-rate", "1")] {
         resume(&[option, value]).refused_with(2, &[option, "--resume"]);
     }
     assert!(dir.contents() == before);
@@ -316,7 +316,7 @@ fn resumed_run_keeps_guided_alignment() {
     let dir = TestDir::new();
     // Enough pairs to enable guided alignment by default.
     dir.write("pairs.tsv", shipped_pairs(2200));
-    let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--units", "word"];
+    let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--tokenization", "word"];
     let sizes = ["--hidden-size", "16", "--embedding-size", "16", "--attention-size", "16", "--batch-sentences", "256"];
     let train = |out: &str, options: &[&str]| {
         dir.run(&[&settings[..], &sizes, &["--schedule", "plateau", "--out", out], options].concat()).worked();

@@ -31,9 +31,9 @@ fn correct_target_scores_higher_and_words_sum_to_it() {
         let pair = json(line);
         assert!(pair["id"] == id && pair["source_text"] == *source && pair["target_text"] == *target, "{pair}");
         assert!((pair["log_probability"].as_f64().unwrap() - total).abs() < 1e-4);
-        let units = pair["words"].as_array().unwrap().len() + 1;
-        assert_eq!(pair["units"], units);
-        let perplexity = (-total / units as f64).exp();
+        let tokens = pair["words"].as_array().unwrap().len() + 1;
+        assert_eq!(pair["tokens"], tokens);
+        let perplexity = (-total / tokens as f64).exp();
         assert!((pair["perplexity"].as_f64().unwrap() / perplexity - 1.0).abs() < 1e-3);
     }
     // `score` agrees with the score of `translate`.

@@ -12,7 +12,7 @@ use lexicon::lexicon;
 use softalign::attention::{AttentionConfig, SelectionMode};
 use softalign::model::cpu::PackingMode;
 use softalign::model::{
-    Architecture, DecoderKind, ForcedScores, InitialState, RnnSearch, Shortlist, UnitLexicon, UnitRows,
+    Architecture, DecoderKind, ForcedScores, InitialState, RnnSearch, Shortlist, TokenLexicon, TokenRows,
 };
 use softalign::parameters::Parameters;
 use softalign::random::SeededRng;
@@ -54,14 +54,14 @@ fn model_of_size(seed: u64, target_vocabulary: usize) -> RnnSearch {
     RnnSearch::new(architecture, parameters).unwrap().with_lexicon(lexicon)
 }
 
-/// Returns a lexicon with four links and an unlinked unit of each source unit.
-fn large_lexicon(target_vocabulary: usize) -> UnitLexicon {
-    let unit = |source: u32, entry: u32| (source * 97 + entry * 389) % target_vocabulary as u32;
-    let row = |source, entries: Range<u32>| BTreeSet::from_iter(entries.map(|entry| unit(source, entry)));
+/// Returns a lexicon with four links and an unlinked token of each source token.
+fn large_lexicon(target_vocabulary: usize) -> TokenLexicon {
+    let token = |source: u32, entry: u32| (source * 97 + entry * 389) % target_vocabulary as u32;
+    let row = |source, entries: Range<u32>| BTreeSet::from_iter(entries.map(|entry| token(source, entry)));
     let [links, unlinked] =
-        [0..4, 4..5].map(|entries| UnitRows::new((0..31).map(|source| row(source, entries.clone()))));
-    let probabilities = vec![0.25; links.units.len()];
-    UnitLexicon::from_parts(links, probabilities, Some(unlinked), [31, target_vocabulary]).unwrap()
+        [0..4, 4..5].map(|entries| TokenRows::new((0..31).map(|source| row(source, entries.clone()))));
+    let probabilities = vec![0.25; links.tokens.len()];
+    TokenLexicon::from_parts(links, probabilities, Some(unlinked), [31, target_vocabulary]).unwrap()
 }
 
 fn sources() -> Vec<Source> {
@@ -75,7 +75,7 @@ fn sources() -> Vec<Source> {
 fn assert_close(a: &[Hypothesis], b: &[Hypothesis]) {
     assert_eq!(a.len(), b.len());
     for (a, b) in a.iter().zip(b) {
-        assert_eq!((&a.units, a.finished), (&b.units, b.finished));
+        assert_eq!((&a.tokens, a.finished), (&b.tokens, b.finished));
         assert!((a.log_probability - b.log_probability).abs() < 1e-3, "{} {}", a.log_probability, b.log_probability);
         for (a, b) in a.attention.iter().zip(&b.attention) {
             assert!(a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5));
@@ -92,11 +92,11 @@ fn backends_find_the_same_hypotheses() {
         let models: Vec<&RnnSearch> = models.iter().collect();
         let settings = BeamSearch { beam, ..BeamSearch::default() };
         let sources = sources();
-        let padded = PaddedBatch::new(sources.iter().map(|source| source.units.as_slice()));
+        let padded = PaddedBatch::new(sources.iter().map(|source| source.tokens.as_slice()));
         let constraints = DecodingConstraints::default();
-        let input = |(index, &source_units): (usize, &usize)| SearchInput {
+        let input = |(index, &source_tokens): (usize, &usize)| SearchInput {
             seed_index: index as u64,
-            source_units,
+            source_tokens,
             constraints: &constraints,
             cancellation: None,
         };
@@ -139,12 +139,12 @@ fn shortlists_are_the_same_on_both_backends_and_in_any_batch() {
         for (source, batched) in sources.iter().zip(&batched) {
             let found = search_all(models, std::slice::from_ref(source), &settings.into(), &mut |_| {}).unwrap();
             assert_close(&found[0], batched);
-            let padded = PaddedBatch::new(std::iter::once(source.units.as_slice()));
+            let padded = PaddedBatch::new(std::iter::once(source.tokens.as_slice()));
             let constraints = &source.constraints;
             let input =
-                [SearchInput { seed_index: 0, source_units: padded.lengths[0], constraints, cancellation: None }];
-            let selected = constraints.is_empty().then_some(&source.units[..]);
-            let lexicons: Vec<&UnitLexicon> = models.iter().map(|model| &**model.lexicon().unwrap()).collect();
+                [SearchInput { seed_index: 0, source_tokens: padded.lengths[0], constraints, cancellation: None }];
+            let selected = constraints.is_empty().then_some(&source.tokens[..]);
+            let lexicons: Vec<&TokenLexicon> = models.iter().map(|model| &**model.lexicon().unwrap()).collect();
             let shortlist = Shortlist::new(&lexicons, std::iter::once(selected));
             let scorer = EnsembleScorer::reference(models, &padded).unwrap();
             let reference = search(&mut scorer.restricted(Some(&shortlist)), &input, &settings).unwrap();
@@ -164,7 +164,7 @@ fn empty_sources_have_empty_translations() {
     )
     .unwrap();
     assert_eq!(done, 3);
-    assert!(found[0][0].units.is_empty() && found[2][0].units.is_empty() && found[0][0].finished);
+    assert!(found[0][0].tokens.is_empty() && found[2][0].tokens.is_empty() && found[0][0].finished);
 }
 
 #[test]
@@ -179,10 +179,10 @@ fn samples_agree_across_backends_and_batches() {
     let batched = search_all(&models, &sources, &Search::Sample(settings), &mut |_| {}).unwrap();
     let constraints = DecodingConstraints::default();
     for (number, (source, batched)) in sources.iter().zip(&batched).enumerate() {
-        let padded = PaddedBatch::new([source.units.as_slice()].into_iter());
+        let padded = PaddedBatch::new([source.tokens.as_slice()].into_iter());
         let input = [SearchInput {
             seed_index: number as u64,
-            source_units: padded.lengths[0],
+            source_tokens: padded.lengths[0],
             constraints: &constraints,
             cancellation: None,
         }];
@@ -204,7 +204,7 @@ fn ensemble_search_agrees_with_forced_scores() {
     let found = search_all(&models, &sources, &settings.into(), &mut |_| {}).unwrap();
     let best: Vec<&Hypothesis> = found.iter().map(|hypotheses| &hypotheses[0]).collect();
     let examples: Vec<Example> =
-        sources.iter().zip(&best).map(|(source, one)| Example::new(source.units.clone(), one.units.clone())).collect();
+        sources.iter().zip(&best).map(|(source, one)| Example::new(source.tokens.clone(), one.tokens.clone())).collect();
     for (index, one) in best.iter().enumerate().filter(|(_, one)| one.finished) {
         let batch = Batch::new(&examples, &[index]);
         let forced: Vec<ForcedScores> =

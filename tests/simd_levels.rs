@@ -67,9 +67,9 @@ fn results_in(precision: Precision) -> Vec<(String, (Vec<f32>, f32))> {
     let (loss, gradients) = run(PATHS[0], &model, &batch, 0.1, &Dropout::new(rates, 1, 1));
     let sources: Vec<Source> = examples.iter().map(|example| example.source.clone().into()).collect();
     let found = search_all(&[&model], &sources, &BeamSearch::default().into(), &mut |_| {}).unwrap();
-    let units = found.iter().flat_map(|found| &found[0].units).map(|&unit| unit as f32).collect();
+    let tokens = found.iter().flat_map(|found| &found[0].tokens).map(|&token| token as f32).collect();
     let mut results =
-        vec![("loss".to_owned(), (vec![loss.smoothed as f32], 1e-5)), ("translations".to_owned(), (units, 0.0))];
+        vec![("loss".to_owned(), (vec![loss.smoothed as f32], 1e-5)), ("translations".to_owned(), (tokens, 0.0))];
     Optimizer::new(model.parameters(), 1.0, None).unwrap().step(model.parameters(), &gradients, 0.01).unwrap();
     let values = |tensor: &candle_core::Tensor| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
     for (name, gradient) in gradients.iter() {

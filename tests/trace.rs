@@ -66,10 +66,10 @@ fn assert_equals_translation(translator: &Translator, decode: DecodeOptions) {
     assert_eq!(trace.translation.text, translation.text, "{decode:?}");
     assert_eq!(trace.translation.log_probability, translation.log_probability, "{decode:?}");
     assert_eq!(trace.translation.score, translation.score, "{decode:?}");
-    assert_eq!(trace.translation.alignment.by_units(), translation.alignment.by_units(), "{decode:?}");
+    assert_eq!(trace.translation.alignment.by_tokens(), translation.alignment.by_tokens(), "{decode:?}");
     let sum: f64 = trace.steps.iter().map(|step| step.log_probability).sum();
     assert!((sum - translation.log_probability).abs() < 1e-4, "{decode:?}");
-    for (step, row) in trace.steps.iter().zip(translation.alignment.by_units().rows()) {
+    for (step, row) in trace.steps.iter().zip(translation.alignment.by_tokens().rows()) {
         assert_eq!(step.attention[..row.len()], *row);
     }
 }
@@ -94,8 +94,8 @@ fn traces_equal_translations() {
 fn steps_hold_distributions() {
     for directory in MODELS.iter() {
         let trace = traced(&Translator::load(directory).unwrap(), &TraceOptions::default());
-        let length = trace.source.units.len() + 1;
-        assert!(!trace.steps.is_empty() && trace.steps.len() <= trace.target.units.len() + 1);
+        let length = trace.source.tokens.len() + 1;
+        assert!(!trace.steps.is_empty() && trace.steps.len() <= trace.target.tokens.len() + 1);
         for step in &trace.steps {
             assert_eq!(step.candidates.len(), 10);
             assert!(step.candidates.windows(2).all(|two| two[0].log_probability >= two[1].log_probability));
@@ -118,12 +118,12 @@ fn beam_is_a_tree_that_leads_to_the_translation() {
         let width = decode.beam;
         let options = TraceOptions { decode, ..TraceOptions::default() };
         let trace = translator.trace("She has a new house.", &options).unwrap();
-        let best: Vec<&str> = trace.beam.iter().filter(|node| node.best).map(|node| node.unit.unit.as_str()).collect();
-        let steps: Vec<&str> = trace.steps.iter().map(|step| step.unit.unit.as_str()).collect();
+        let best: Vec<&str> = trace.beam.iter().filter(|node| node.best).map(|node| node.token.spelling.as_str()).collect();
+        let steps: Vec<&str> = trace.steps.iter().map(|step| step.token.spelling.as_str()).collect();
         assert_eq!(best, steps);
         for (index, node) in trace.beam.iter().enumerate() {
             assert!(node.parent.is_none_or(|parent| parent < index && trace.beam[parent].step + 1 == node.step));
-            assert_eq!(node.ended, node.unit.id == END);
+            assert_eq!(node.ended, node.token.id == END);
             let has_children = trace.beam.iter().any(|other| other.parent == Some(index));
             assert!(!(node.ended && (has_children || node.dropped)) && !(node.dropped && node.best));
             assert!(node.parent.is_none_or(|parent| node.log_probability <= trace.beam[parent].log_probability));
@@ -161,9 +161,9 @@ fn own_weights_change_nothing() {
 fn intervention_changes_one_step_and_what_follows() {
     let translator = Translator::load(&MODELS[0]).unwrap();
     let plain = traced(&translator, &TraceOptions::default());
-    let mut weights = vec![0.0; plain.source.units.len() + 1];
+    let mut weights = vec![0.0; plain.source.tokens.len() + 1];
     weights[1] = 3.0;
-    let prefix: Vec<u32> = plain.steps[..2].iter().map(|step| step.unit.id).collect();
+    let prefix: Vec<u32> = plain.steps[..2].iter().map(|step| step.token.id).collect();
     for weights in [vec![weights.clone()], vec![weights]] {
         let intervention = Some(Intervention { step: 1, weights });
         let changed =
@@ -176,15 +176,15 @@ fn intervention_changes_one_step_and_what_follows() {
 }
 
 #[test]
-fn prefix_of_units_begins_the_translation() {
+fn prefix_of_tokens_begins_the_translation() {
     let translator = Translator::load(&MODELS[0]).unwrap();
     let plain = traced(&translator, &TraceOptions::default());
     for candidate in &plain.steps[1].candidates {
-        let prefix = vec![plain.steps[0].unit.id, candidate.unit.id];
+        let prefix = vec![plain.steps[0].token.id, candidate.token.id];
         let steered = traced(&translator, &TraceOptions { prefix: prefix.clone(), ..TraceOptions::default() });
-        let units: Vec<u32> = steered.steps.iter().map(|step| step.unit.id).collect();
-        assert!(units.starts_with(&prefix));
-        assert_eq!(candidate.unit.id == END, units.len() == 2);
+        let tokens: Vec<u32> = steered.steps.iter().map(|step| step.token.id).collect();
+        assert!(tokens.starts_with(&prefix));
+        assert_eq!(candidate.token.id == END, tokens.len() == 2);
         assert!((steered.steps[1].log_probability - candidate.log_probability).abs() < 1e-4);
     }
 }
@@ -214,7 +214,7 @@ fn reports_each_step_until_cancelled() {
         last = partial.step;
         rows.truncate(partial.first_changed);
         rows.extend(partial.attention);
-        assert_eq!((rows.len(), rows.len()), (partial.target.units.len(), partial.target.word_of_unit.len()));
+        assert_eq!((rows.len(), rows.len()), (partial.target.tokens.len(), partial.target.word_of_token.len()));
         assert!(rows.iter().all(|row| row.len() == 5), "{rows:?}");
     });
     assert!(trace.unwrap().is_some() && last > 1);
@@ -245,8 +245,8 @@ fn refuses_options_that_do_not_fit() {
         assert!(error.contains(parts), "{error}");
     };
     let with_prefix = |prefix: &[u32]| TraceOptions { prefix: prefix.to_vec(), ..TraceOptions::default() };
-    refused(with_prefix(&[0]), "no unit");
-    refused(with_prefix(&[1_000_000]), "no unit");
+    refused(with_prefix(&[0]), "no token");
+    refused(with_prefix(&[1_000_000]), "no token");
     refused(with_prefix(&[END, 5]), "after the end");
     refused(with_prefix(&[5; 501]), "501");
     refused(TraceOptions { decode: DecodeOptions::sample(1), ..TraceOptions::default() }, "--sample");

@@ -56,7 +56,7 @@ fn every_validation_reports_attention_statistics() {
     let lines: Vec<Value> = log.lines().map(json).collect();
     for line in lines.iter().filter(|line| line["event"] == "validation") {
         let attention = &line["attention"];
-        let shares = ["normalized_entropy", "end", "punctuation", "punctuation_units", "coverage", "heaviest_column"];
+        let shares = ["normalized_entropy", "end", "punctuation", "punctuation_tokens", "coverage", "heaviest_column"];
         for key in shares {
             let share = attention[key].as_f64().unwrap_or_else(|| panic!("{key} is missing: {line}"));
             assert!((0.0..=1.000_001).contains(&share), "{key} is {share}");
@@ -76,7 +76,7 @@ fn warns_once_of_flat_attention() {
     let sizes = ["--embedding-size", "8", "--hidden-size", "8", "--attention-size", "8", "--batch-sentences", "1"];
     // The learning rate is too low to learn. Of six validations, the fourth is the first late enough for the warning.
     let untrained =
-        ["--learning-rate", "0.000000001", "--validate-every", "150", "--max-epochs", "75", "--units", "word"];
+        ["--learning-rate", "0.000000001", "--validate-every", "150", "--max-epochs", "75", "--tokenization", "word"];
     let train = ["train", "--train", "pairs.tsv", "--out", "out", "--patience", "100", "--verbose"];
     let outcome = dir.run(&[&train[..], &sizes, &untrained].concat());
     outcome.worked();

@@ -32,7 +32,7 @@ fn warns_of_a_sentence_without_quotes() {
 fn character_models_warn_of_sentences() {
     let dir = TestDir::new();
     dir.write("pairs.tsv", "fox\tf o ks\nowl\tau l\n");
-    dir.train("out", &["--source-units", "char", "--max-epochs", "1"]).worked();
+    dir.train("out", &["--source-tokenization", "char", "--max-epochs", "1"]).worked();
     assert_eq!(dir.run(&["translate", "--model", "out", "fox", "owl"]).stderr, "");
 }
 
@@ -67,7 +67,7 @@ fn n_best_translations_are_numbered() {
     assert!(!alone.worked().contains('|'), "a single translation has no number: {alone:?}");
 }
 
-/// Different units may spell the same text, as hypotheses of the shipped model do for each of these lines.
+/// Different tokens may spell the same text, as hypotheses of the shipped model do for each of these lines.
 #[test]
 fn n_best_texts_are_distinct() {
     let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
@@ -111,7 +111,7 @@ fn warns_once_of_truncated_lines_even_if_quiet() {
     for options in [&["--beam", "1"][..], &["--beam", "1", "--quiet"]] {
         let outcome = translate(options, &input);
         assert_eq!(outcome.worked().lines().count(), 8);
-        let expected = "warning: lines 2, 3, 4, 5, 6 and 2 more: longer than 500 units; only the beginning was read\n";
+        let expected = "warning: lines 2, 3, 4, 5, 6 and 2 more: longer than 500 tokens; only the beginning was read\n";
         assert_eq!(outcome.stderr, expected, "{options:?}");
     }
 }
@@ -206,7 +206,7 @@ fn repl_answers_sentences_and_commands() {
     );
     assert_eq!(dir.text("output.txt").lines().map(|line| common::json(line)["id"].clone()).collect::<Vec<_>>(), [0, 1]);
     let truncated = run_in_terminal("--quiet", &format!("{}\n:q\n", "fox ".repeat(510)));
-    assert!(truncated.contains("line 1: longer than 500 units"), "{truncated}");
+    assert!(truncated.contains("line 1: longer than 500 tokens"), "{truncated}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Unicode normalization: equivalent text trains the same model and gets the same units and links, while words keep the
+//! Unicode normalization: equivalent text trains the same model and gets the same tokens and links, while words keep the
 //! form of the input.
 
 mod common;
@@ -6,7 +6,7 @@ mod common;
 use common::{QUICK, TestDir, json};
 use serde_json::Value;
 use softalign::random::SeededRng;
-use softalign::text::{NormalForm, Normalization, Units, Vocabulary, WordSplitting};
+use softalign::text::{NormalForm, Normalization, Tokenization, Vocabulary, WordSplitting};
 
 const NFC: Normalization = Normalization { form: NormalForm::Nfc, lowercase: false };
 const NFKC: Normalization = Normalization { form: NormalForm::Nfkc, lowercase: false };
@@ -17,7 +17,7 @@ const ALL: [Normalization; 5] = [
     Normalization { lowercase: true, ..NFC },
     Normalization { lowercase: true, ..NFKC },
 ];
-const KINDS: [Units; 3] = [Units::Bpe, Units::Word, Units::Char];
+const KINDS: [Tokenization; 3] = [Tokenization::Bpe, Tokenization::Word, Tokenization::Char];
 
 /// Texts that NFD, NFKC or lowercasing change.
 const TEXTS: [&str; 12] = [
@@ -35,19 +35,19 @@ const TEXTS: [&str; 12] = [
     "👩‍👩‍👧 👍🏽 ▁ </s>",
 ];
 
-fn train_vocabulary(units: Units, normalization: Normalization) -> Vocabulary {
-    Vocabulary::train(TEXTS.into_iter().chain(TEXTS), units, normalization, 500).unwrap()
+fn train_vocabulary(tokenization: Tokenization, normalization: Normalization) -> Vocabulary {
+    Vocabulary::train(TEXTS.into_iter().chain(TEXTS), tokenization, normalization, 500).unwrap()
 }
 
-/// Asserts that each unit belongs to a word, that each word has a unit (unless a unit spans several marks), and that words
+/// Asserts that each token belongs to a word, that each word has a token (unless a token spans several marks), and that words
 /// are substrings of the text.
 #[track_caller]
 fn check_words(vocabulary: &Vocabulary, text: &str) {
-    for words in [WordSplitting::Whitespace, WordSplitting::Punctuation, vocabulary.units().words()] {
+    for words in [WordSplitting::Whitespace, WordSplitting::Punctuation, vocabulary.tokenization().words()] {
         let segmented = vocabulary.segment(text, words).unwrap();
         assert_eq!(segmented.ids, vocabulary.encode(text).unwrap());
-        assert!(segmented.word_of_unit.is_sorted(), "{text:?}");
-        let mut seen = segmented.word_of_unit.clone();
+        assert!(segmented.word_of_token.is_sorted(), "{text:?}");
+        let mut seen = segmented.word_of_token.clone();
         seen.dedup();
         let complete = seen == (0..segmented.words.len()).collect::<Vec<_>>();
         assert!(complete || words == WordSplitting::Punctuation, "{text:?} {words:?} {}", vocabulary.normalization());
@@ -64,20 +64,20 @@ fn check_words(vocabulary: &Vocabulary, text: &str) {
 #[test]
 fn words_are_those_of_the_input() {
     for normalization in ALL {
-        for units in KINDS {
-            let vocabulary = train_vocabulary(units, normalization);
+        for tokenization in KINDS {
+            let vocabulary = train_vocabulary(tokenization, normalization);
             for text in TEXTS {
                 check_words(&vocabulary, text);
                 let decoded = vocabulary.decode(&vocabulary.encode(text).unwrap());
-                assert_eq!(decoded, normalization.apply(&text.replace('▁', "\u{fffd}")), "{units:?} {normalization}");
+                assert_eq!(decoded, normalization.apply(&text.replace('▁', "\u{fffd}")), "{tokenization:?} {normalization}");
             }
         }
     }
-    let words = |text| train_vocabulary(Units::Char, NFC).segment(text, WordSplitting::Characters).unwrap().words;
+    let words = |text| train_vocabulary(Tokenization::Char, NFC).segment(text, WordSplitting::Characters).unwrap().words;
     assert_eq!(words("e\u{301}t"), ["e\u{301}", "t"]);
     assert_eq!(words("\u{1112}\u{1161}\u{11ab}"), ["\u{1112}\u{1161}\u{11ab}"]);
-    let unknown = train_vocabulary(Units::Char, NFC).segment("o\u{308}", WordSplitting::Characters).unwrap();
-    assert_eq!(unknown.units, ["o\u{308}"], "unknown units keep the form of the text");
+    let unknown = train_vocabulary(Tokenization::Char, NFC).segment("o\u{308}", WordSplitting::Characters).unwrap();
+    assert_eq!(unknown.tokens, ["o\u{308}"], "unknown tokens keep the form of the text");
 }
 
 #[test]
@@ -89,14 +89,14 @@ fn words_survive_any_text() {
     ];
     let mut rng = SeededRng::new(1, "texts", 0);
     let vocabularies: Vec<Vocabulary> =
-        ALL.into_iter().flat_map(|normalization| KINDS.map(|units| train_vocabulary(units, normalization))).collect();
+        ALL.into_iter().flat_map(|normalization| KINDS.map(|tokenization| train_vocabulary(tokenization, normalization))).collect();
     for _ in 0..400 {
         let text: String = (0..1 + rng.below(12)).map(|_| PARTS[rng.below(PARTS.len())]).collect();
         vocabularies.iter().for_each(|vocabulary| check_words(vocabulary, &text));
         let composed = NormalForm::Nfc.apply(&text);
         for vocabulary in vocabularies.iter().filter(|one| one.normalization().form != NormalForm::None) {
             assert_eq!(vocabulary.encode(&text).unwrap(), vocabulary.encode(&composed).unwrap(), "{text:?}");
-            let words = |text: &str| vocabulary.segment(text, WordSplitting::Punctuation).unwrap().word_of_unit;
+            let words = |text: &str| vocabulary.segment(text, WordSplitting::Punctuation).unwrap().word_of_token;
             assert_eq!(words(&text), words(&composed), "{text:?}");
         }
     }
@@ -156,8 +156,8 @@ const EQUIVALENT: [(&str, &[&str], &[&str]); 2] = [
     (
         "bpe",
         &[
-            "--source-units=bpe",
-            "--target-units=bpe",
+            "--source-tokenization=bpe",
+            "--target-tokenization=bpe",
             "--bpe-dropout",
             "0.2",
             "--guided-alignment",
@@ -168,7 +168,7 @@ const EQUIVALENT: [(&str, &[&str], &[&str]); 2] = [
     ),
     (
         "char",
-        &["--source-units=char", "--target-units=char", "--normalize", "nfkc", "--lowercase", "--max-epochs", "2"],
+        &["--source-tokenization=char", "--target-tokenization=char", "--normalize", "nfkc", "--lowercase", "--max-epochs", "2"],
         &["model.safetensors", "source.tokenizer.json"],
     ),
 ];

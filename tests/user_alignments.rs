@@ -31,7 +31,7 @@ fn user_alignments_guide_attention() {
     assert_eq!(links("model"), "3-0 3-1 3-2 3-3\n".repeat(PAIRS.len()));
     let inspected = dir.run(&["inspect", "model"]);
     assert!(inspected.worked().contains("attention guided by the links of guide, with weight 1"), "{inspected:?}");
-    // The default weight, and links of words mapped to the model's units.
+    // The default weight, and links of words mapped to the model's tokens.
     train(&dir, "default", &["--guide", "guide", "--max-epochs", "1"]).worked();
     assert!(dir.text("default/config.json").contains("\"guidance\": 0.1"));
 }
@@ -70,5 +70,5 @@ fn refuses_invalid_user_alignments() {
     refused(&["--guide", "none"], 1, "none");
     refused(&["--guide", "guide", "--guided-alignment=0"], 2, "--guide has no effect");
     refused(&["--guide", "guide", "--attention", "mean"], 2, "--guide need learned attention");
-    refused(&["--guide", "guide", "--source-units", "char"], 2, "--guide need words");
+    refused(&["--guide", "guide", "--source-tokenization", "char"], 2, "--guide need words");
 }

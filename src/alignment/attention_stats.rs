@@ -1,17 +1,17 @@
 //! Attention diagnostics over many sentence pairs: entropy, location and collapse.
 //!
 //! With too few training pairs, a decoder often learns to ignore its attention, which stays flat or rests on the end of
-//! sentence or on one unit. Translations degrade only slowly, but alignments become meaningless.
+//! sentence or on one token. Translations degrade only slowly, but alignments become meaningless.
 
 use serde::Serialize;
 
 use super::Alignment;
 use crate::text::is_punctuation;
 
-/// SentencePiece's mark of a space in a unit.
+/// SentencePiece's mark of a space in a token.
 const SPACE: char = '▁';
-/// Minimum units on both sides of the pairs by which collapse is judged: shorter ones offer little choice.
-const MIN_UNITS: usize = 3;
+/// Minimum tokens on both sides of the pairs by which collapse is judged: shorter ones offer little choice.
+const MIN_TOKENS: usize = 3;
 /// Normalized entropy above which attention counts as flat.
 const FLAT_ENTROPY: f64 = 0.9;
 /// Share of a pair's weight on one column above which attention counts as collapsed.
@@ -23,13 +23,13 @@ const COLLAPSED_SHARE: f64 = 0.8;
 pub enum Collapse {
     /// Nearly uniform attention.
     Flat,
-    /// All target units attend to the source's end.
+    /// All target tokens attend to the source's end.
     End,
-    /// All target units attend to the same source unit.
+    /// All target tokens attend to the same source token.
     Column,
 }
 
-/// Attention statistics of unit-level alignments. Rows are target units without `</s>`; columns are source units and
+/// Attention statistics of token-level alignments. Rows are target tokens without `</s>`; columns are source tokens and
 /// the source's end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AttentionStats {
@@ -38,18 +38,18 @@ pub struct AttentionStats {
     pub row_entropy: Option<RowEntropy>,
     /// Share of all weight on the source's end.
     pub end: f64,
-    /// Share of all weight on punctuation: units of only punctuation and symbols, apart from the mark of a space.
+    /// Share of all weight on punctuation: tokens of only punctuation and symbols, apart from the mark of a space.
     pub punctuation: f64,
-    /// Share of punctuation among the source units, for comparison.
-    pub punctuation_units: f64,
+    /// Share of punctuation among the source tokens, for comparison.
+    pub punctuation_tokens: f64,
     /// Attention-weighted correlation of the relative positions (t + ½) / T and (s + ½) / S: 1 is diagonal, 0
     /// unordered, −1 reversed.
     pub diagonality: f64,
-    /// Share of the source units whose column sum is at least half that of uniform attention, T / (S + 1).
+    /// Share of the source tokens whose column sum is at least half that of uniform attention, T / (S + 1).
     pub coverage: f64,
-    /// Share of a pair's weight on its heaviest column; mean over pairs with at least 3 units on both sides.
+    /// Share of a pair's weight on its heaviest column; mean over pairs with at least 3 tokens on both sides.
     pub heaviest_column: f64,
-    /// Kind of collapse, if any and if most pairs have at least 3 units on both sides.
+    /// Kind of collapse, if any and if most pairs have at least 3 tokens on both sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collapse: Option<Collapse>,
 }
@@ -68,14 +68,14 @@ pub struct RowEntropy {
 pub struct AttentionSums {
     pairs: usize,
     rows: usize,
-    source_units: usize,
-    punctuation_units: usize,
-    covered_units: usize,
+    source_tokens: usize,
+    punctuation_tokens: usize,
+    covered_tokens: usize,
     entropy: f64,
     normalized_entropy: f64,
     end: f64,
     punctuation: f64,
-    /// Pairs with [`MIN_UNITS`] on both sides, and the sum of their heaviest columns' shares.
+    /// Pairs with [`MIN_TOKENS`] on both sides, and the sum of their heaviest columns' shares.
     long_pairs: usize,
     heaviest_column: f64,
     positions: WeightedPositions,
@@ -93,11 +93,11 @@ struct WeightedPositions {
 }
 
 impl AttentionSums {
-    /// Adds the unit-level alignment of one pair.
+    /// Adds the token-level alignment of one pair.
     pub fn add(&mut self, alignment: &Alignment) {
         self.pairs += 1;
         self.rows += alignment.target().len();
-        self.source_units += alignment.source().len();
+        self.source_tokens += alignment.source().len();
         self.add_entropies(alignment);
         self.add_columns(alignment);
         self.add_positions(alignment);
@@ -121,14 +121,14 @@ impl AttentionSums {
         let end: f64 = alignment.end_weights().iter().copied().map(f64::from).sum();
         self.end += end;
         let uniform = targets as f64 / (sources + 1) as f64;
-        for (unit, &weight) in alignment.source().iter().zip(&columns) {
-            self.covered_units += usize::from(weight >= 0.5 * uniform);
-            if is_punctuation(unit.trim_start_matches(SPACE)) {
-                self.punctuation_units += 1;
+        for (token, &weight) in alignment.source().iter().zip(&columns) {
+            self.covered_tokens += usize::from(weight >= 0.5 * uniform);
+            if is_punctuation(token.trim_start_matches(SPACE)) {
+                self.punctuation_tokens += 1;
                 self.punctuation += weight;
             }
         }
-        if sources.min(targets) >= MIN_UNITS {
+        if sources.min(targets) >= MIN_TOKENS {
             self.long_pairs += 1;
             self.heaviest_column += columns.iter().copied().fold(end, f64::max) / targets as f64;
         }
@@ -147,7 +147,7 @@ impl AttentionSums {
     /// Computes the statistics; all are 0 if nothing was added.
     pub fn stats(&self) -> AttentionStats {
         let rows = self.rows as f64;
-        let units = self.source_units as f64;
+        let tokens = self.source_tokens as f64;
         let mut stats = AttentionStats {
             row_entropy: Some(RowEntropy {
                 entropy: ratio(self.entropy, rows),
@@ -155,9 +155,9 @@ impl AttentionSums {
             }),
             end: ratio(self.end, rows),
             punctuation: ratio(self.punctuation, rows),
-            punctuation_units: ratio(self.punctuation_units as f64, units),
+            punctuation_tokens: ratio(self.punctuation_tokens as f64, tokens),
             diagonality: self.positions.correlation(),
-            coverage: ratio(self.covered_units as f64, units),
+            coverage: ratio(self.covered_tokens as f64, tokens),
             heaviest_column: ratio(self.heaviest_column, self.long_pairs as f64),
             collapse: None,
         };
@@ -250,7 +250,7 @@ mod tests {
         assert_near(row_entropy(&stats).normalized_entropy, ln2 / 3.0f64.ln());
         assert_near(stats.end, 0.5 / 3.0);
         assert_near(stats.punctuation, 1.75 / 3.0);
-        assert_near(stats.punctuation_units, 0.5);
+        assert_near(stats.punctuation_tokens, 0.5);
         // Uniform column sums are 3 / 3 = 1; the actual ones 0.75 and 1.75.
         assert_near(stats.coverage, 1.0);
         // Positions lie at ±1/4 and at -1/3, 0, 1/3 from the middle: covariance 1/60, variances 1/16 - 1/100 and 1/15.
@@ -264,7 +264,7 @@ mod tests {
         assert_near(row_entropy(&stats).normalized_entropy, 0.0);
         assert_near(stats.end, 0.0);
         assert_near(stats.punctuation, 0.25);
-        assert_near(stats.punctuation_units, 0.25);
+        assert_near(stats.punctuation_tokens, 0.25);
         assert_near(stats.diagonality, 1.0);
         assert_near(stats.coverage, 1.0);
         assert_near(stats.heaviest_column, 0.25);
@@ -340,7 +340,7 @@ mod tests {
     fn does_not_count_the_space_mark_as_punctuation() {
         let uniform = |source: &str| vec![vec![0.2; words(source).len() + 1]];
         for (source, share) in [("▁— ▁a", 0.5), ("▁ a", 0.0), ("▁\u{301} .", 0.5), ("<unk> ▁?!", 0.5)] {
-            assert_near(stats(source, &uniform(source)).punctuation_units, share);
+            assert_near(stats(source, &uniform(source)).punctuation_tokens, share);
         }
     }
 

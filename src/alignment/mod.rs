@@ -24,7 +24,7 @@ pub use quality_estimate::QualityEstimate;
 pub use symmetrization::Symmetrization;
 pub use threshold_search::{BestThreshold, ThresholdSearch};
 
-/// Attention of one sentence pair, by unit or by word.
+/// Attention of one sentence pair, by token or by word.
 ///
 /// `weight(t, s)` is α_ts, the attention of target word `t` to source word `s` (Bahdanau et al. 2014, section 3.1). The
 /// source's end-of-sentence mark is kept apart: `Σ_s weight(t, s) + end_weight(t) = 1` for every `t`.
@@ -114,9 +114,9 @@ impl Alignment {
         self.last_row.clone()
     }
 
-    /// Merges units into words. `source_words[j]` and `target_words[i]` are the words of source unit `j` and target
-    /// unit `i`. Columns are summed and rows averaged, so that every row still sums to 1; where the sums of thousands
-    /// of units are rounded, the row is scaled to 1 again. Target words without units get zeros.
+    /// Merges tokens into words. `source_words[j]` and `target_words[i]` are the words of source token `j` and target
+    /// token `i`. Columns are summed and rows averaged, so that every row still sums to 1; where the sums of thousands
+    /// of tokens are rounded, the row is scaled to 1 again. Target words without tokens get zeros.
     pub fn merge(
         &self,
         source: Vec<String>,
@@ -128,16 +128,16 @@ impl Alignment {
         debug_assert_eq!(target_words.len(), self.target.len());
         let mut weights = vec![0.0; source.len() * target.len()];
         let mut end_weights = vec![0.0; target.len()];
-        let mut units = vec![0.0f32; target.len()];
-        for (unit, &word) in target_words.iter().enumerate() {
-            units[word] += 1.0;
-            end_weights[word] += self.end_weights[unit];
+        let mut tokens = vec![0.0f32; target.len()];
+        for (token, &word) in target_words.iter().enumerate() {
+            tokens[word] += 1.0;
+            end_weights[word] += self.end_weights[token];
             let row = &mut weights[word * source.len()..(word + 1) * source.len()];
-            for (&column, &weight) in source_words.iter().zip(self.row(unit)) {
+            for (&column, &weight) in source_words.iter().zip(self.row(token)) {
                 row[column] += weight;
             }
         }
-        for (word, &count) in units.iter().enumerate().filter(|&(_, &count)| count > 1.0) {
+        for (word, &count) in tokens.iter().enumerate().filter(|&(_, &count)| count > 1.0) {
             end_weights[word] /= count;
             for weight in &mut weights[word * source.len()..(word + 1) * source.len()] {
                 *weight /= count;
@@ -221,13 +221,13 @@ mod tests {
     }
 
     #[test]
-    fn merging_thousands_of_units_keeps_the_row_a_distribution() {
-        const UNITS: usize = 3000;
-        let row = vec![1.0 / (UNITS + 1) as f32; UNITS + 1];
-        let unit = vec!["'".to_owned(); UNITS];
-        let word = vec!["'".repeat(UNITS)];
-        let units = Alignment::from_rows(unit.clone(), unit, &vec![row; UNITS]);
-        let merged = units.merge(word.clone(), &[0; UNITS], word, &[0; UNITS]);
+    fn merging_thousands_of_tokens_keeps_the_row_a_distribution() {
+        const TOKENS: usize = 3000;
+        let row = vec![1.0 / (TOKENS + 1) as f32; TOKENS + 1];
+        let token = vec!["'".to_owned(); TOKENS];
+        let word = vec!["'".repeat(TOKENS)];
+        let tokens = Alignment::from_rows(token.clone(), token, &vec![row; TOKENS]);
+        let merged = tokens.merge(word.clone(), &[0; TOKENS], word, &[0; TOKENS]);
         let sum = merged.row(0)[0] + merged.end_weights()[0];
         assert!((sum - 1.0).abs() < 1e-6, "{sum}");
     }

@@ -3,7 +3,7 @@
 /// Noise features of a sentence pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoiseFeatures {
-    /// Mean log-probability of a target unit, in nats.
+    /// Mean log-probability of a target token, in nats.
     pub score: f64,
     /// Share of unlinked words on both sides.
     pub unlinked: f64,

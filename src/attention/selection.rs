@@ -18,7 +18,7 @@ pub enum SelectionMode {
     /// Hard attention: a position sampled from α during training, with the straight-through estimator; the position of
     /// the largest weight at inference.
     Sampled,
-    /// Hard attention with the position marginalized: each position predicts the target unit from its own annotation, and α
+    /// Hard attention with the position marginalized: each position predicts the target token from its own annotation, and α
     /// mixes the predictions (Shankar, Garg & Sarawagi 2018, section 3). The soft context updates the state.
     Exact,
 }

@@ -59,22 +59,23 @@ pub struct BaseModel {
     /// Its directory, as given on the command line.
     pub model: String,
     /// Vocabulary overlap with it, source and target.
-    pub units: [VocabOverlap; 2],
+    #[serde(alias = "units")]
+    pub tokens: [VocabOverlap; 2],
 }
 
 /// Overlap of a vocabulary with the base model's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VocabOverlap {
-    /// Units in both, whose parameters were copied.
+    /// Tokens in both, whose parameters were copied.
     pub kept: usize,
-    /// Units in the new vocabulary only.
+    /// Tokens in the new vocabulary only.
     pub added: usize,
-    /// Units in the base vocabulary only.
+    /// Tokens in the base vocabulary only.
     pub dropped: usize,
 }
 
 impl VocabOverlap {
-    /// Counts the overlap from the size of the base vocabulary and each new unit's id in it, if any.
+    /// Counts the overlap from the size of the base vocabulary and each new token's id in it, if any.
     pub fn new(before: usize, origins: &[Option<u32>]) -> Self {
         let kept = origins.iter().flatten().count();
         Self { kept, added: origins.len() - kept, dropped: before - kept }
@@ -84,9 +85,9 @@ impl VocabOverlap {
 impl fmt::Display for BaseModel {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let [source, target] = self
-            .units
+            .tokens
             .map(|VocabOverlap { kept, added, dropped }| format!("{kept} kept, {added} added, {dropped} dropped"));
-        write!(formatter, "{}; source units: {source}; target units: {target}", self.model)
+        write!(formatter, "{}; source tokens: {source}; target tokens: {target}", self.model)
     }
 }
 

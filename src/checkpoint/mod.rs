@@ -6,7 +6,7 @@
 //! source.tokenizer.json, target.tokenizer.json
 //! model.safetensors      the best parameters
 //! aligner.safetensors    the statistical aligner
-//! lexicon.safetensors    translation probabilities of units, which bias the output layer
+//! lexicon.safetensors    translation probabilities of tokens, which bias the output layer
 //! resume.safetensors     the last parameters and optimizer moments; its metadata holds the progress
 //! resume.json            the progress in readable form
 //! log.jsonl              training log, one object per line

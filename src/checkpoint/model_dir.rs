@@ -21,9 +21,9 @@ use super::tfevents::{EventFile, event_files};
 use super::{Config, aligner, lexicon};
 use crate::aligner::WordAligner;
 use crate::error::not_found;
-use crate::model::{Architecture, UnitLexicon};
+use crate::model::{Architecture, TokenLexicon};
 use crate::parameters::Parameters;
-use crate::text::{ProtectedTokens, Units, Vocabulary};
+use crate::text::{ProtectedTokens, Tokenization, Vocabulary};
 
 pub(super) const CONFIG: &str = "config.json";
 pub(super) const JOINT: &str = "tokenizer.json";
@@ -97,7 +97,7 @@ impl Checkpoint {
         let mut hash = Sha256::new();
         let text = &self.config.text;
         hash.update(serde_json::to_string(&self.config.architecture)?);
-        hash.update(serde_json::to_string(&(text.source_units, text.target_units, text.joint_vocabulary))?);
+        hash.update(serde_json::to_string(&(text.source_tokenization, text.target_tokenization, text.joint_vocabulary))?);
         vocabularies.iter().for_each(|json| hash.update(json));
         Ok(hexadecimal(hash))
     }
@@ -291,20 +291,20 @@ impl ModelDir {
         read.with_context(|| format!("{}: damaged, or not a softalign aligner", self.aligner_path().display()))
     }
 
-    /// Writes the unit lexicon.
+    /// Writes the token lexicon.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn save_lexicon(&self, checkpoint: &Checkpoint, lexicon: &UnitLexicon) -> Result<()> {
+    pub fn save_lexicon(&self, checkpoint: &Checkpoint, lexicon: &TokenLexicon) -> Result<()> {
         let bytes = lexicon::serialize(lexicon, HashMap::from([fingerprint_metadata(checkpoint)?]))?;
         self.write_bytes(LEXICON, &bytes)
     }
 
-    /// Reads the unit lexicon, if the architecture has one.
+    /// Reads the token lexicon, if the architecture has one.
     ///
     /// # Errors
     /// The file is missing, damaged or belongs to another config.json.
-    pub fn load_lexicon(&self, checkpoint: &Checkpoint) -> Result<Option<Arc<UnitLexicon>>> {
+    pub fn load_lexicon(&self, checkpoint: &Checkpoint) -> Result<Option<Arc<TokenLexicon>>> {
         let sizes = &checkpoint.config.architecture;
         if !sizes.lexicon {
             return Ok(None);
@@ -344,16 +344,16 @@ impl ModelDir {
 
     fn load_vocabularies(&self, config: Config) -> Result<Checkpoint> {
         let vocabulary =
-            |name: &str, units: Units, protected_tokens: &ProtectedTokens, size: usize| -> Result<Arc<Vocabulary>> {
+            |name: &str, tokenization: Tokenization, protected_tokens: &ProtectedTokens, size: usize| -> Result<Arc<Vocabulary>> {
                 let path = self.path.join(name);
                 let normalization = config.text.normalization;
-                let vocabulary = Vocabulary::from_json(self.read_text(name)?, units, normalization, protected_tokens)
+                let vocabulary = Vocabulary::from_json(self.read_text(name)?, tokenization, normalization, protected_tokens)
                     .with_context(|| {
-                    format!("{}: damaged, or not of the units and normalization in {CONFIG}", path.display())
+                    format!("{}: damaged, or not of the tokenization and normalization in {CONFIG}", path.display())
                 })?;
                 ensure!(
                     vocabulary.size() == size,
-                    "{}: holds {} units, but {CONFIG} expects {size}; the files belong to different models",
+                    "{}: holds {} tokens, but {CONFIG} expects {size}; the files belong to different models",
                     path.display(),
                     vocabulary.size()
                 );
@@ -361,12 +361,12 @@ impl ModelDir {
             };
         let (text, sizes) = (&config.text, &config.architecture);
         let (source, target) = if text.joint_vocabulary {
-            let joint = vocabulary(JOINT, text.source_units, &text.source_protected_tokens, sizes.source_vocabulary)?;
+            let joint = vocabulary(JOINT, text.source_tokenization, &text.source_protected_tokens, sizes.source_vocabulary)?;
             (joint.clone(), joint)
         } else {
             let (source, target) = rayon::join(
-                || vocabulary(SOURCE, text.source_units, &text.source_protected_tokens, sizes.source_vocabulary),
-                || vocabulary(TARGET, text.target_units, &text.target_protected_tokens, sizes.target_vocabulary),
+                || vocabulary(SOURCE, text.source_tokenization, &text.source_protected_tokens, sizes.source_vocabulary),
+                || vocabulary(TARGET, text.target_tokenization, &text.target_protected_tokens, sizes.target_vocabulary),
             );
             (source?, target?)
         };

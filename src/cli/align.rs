@@ -77,7 +77,7 @@ pub struct AlignArgs {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["model", "links_from", "reverse_model", "subwords", "save_aligner", "prior"],
+        conflicts_with_all = ["model", "links_from", "reverse_model", "tokens", "save_aligner", "prior"],
         help_heading = "Links"
     )]
     pub aligner: Option<PathBuf>,
@@ -115,5 +115,5 @@ pub struct AlignArgs {
 
     /// Align the model's tokens instead of words.
     #[arg(long)]
-    pub subwords: bool,
+    pub tokens: bool,
 }

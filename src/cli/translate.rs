@@ -112,7 +112,7 @@ pub struct TranslateArgs {
 
     /// Align the model's tokens instead of words.
     #[arg(long)]
-    pub subwords: bool,
+    pub tokens: bool,
 }
 
 /// Treatment of lines that are mostly unknown to the model.

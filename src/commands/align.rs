@@ -95,7 +95,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
 /// Warns if most words of a side are unknown to the model's aligner, since the model was probably trained on other languages.
 fn warn_of_other_languages(args: &AlignArgs, linker: &Linker, linked: &[LinkedPair], console: &Console) {
     const MIN_WORDS: usize = 5;
-    let Some(aligner) = linker.statistical.as_ref().filter(|_| !args.subwords) else { return };
+    let Some(aligner) = linker.statistical.as_ref().filter(|_| !args.tokens) else { return };
     for (side, name) in ["source", "target"].into_iter().enumerate() {
         let words = linked.iter().flat_map(|pair| [pair.alignment.source(), pair.alignment.target()][side]);
         let words: Vec<&String> = words.collect();
@@ -154,7 +154,7 @@ fn build_linker(
 /// Returns the options of linking, with the directory of a saved aligner if no model is used.
 fn link_options(args: &AlignArgs) -> LinkOptions {
     let options = LinkOptions {
-        by_units: args.subwords,
+        by_tokens: args.tokens,
         direction: args.direction,
         prior: args.prior.clone(),
         ..args.links.clone()
@@ -252,9 +252,9 @@ fn check(args: &AlignArgs, format: AlignmentFormat) -> Result<()> {
     if args.save_aligner.is_some() && args.links.links_from != LinksFrom::Pairs {
         bail!(UsageError("--save-aligner needs --links-from pairs".to_owned()));
     }
-    if args.gold.is_some() && (format != AlignmentFormat::Html || args.subwords) {
+    if args.gold.is_some() && (format != AlignmentFormat::Html || args.tokens) {
         bail!(UsageError(
-            "--gold needs --format html without --subwords; to compute AER, use evaluate --gold".to_owned()
+            "--gold needs --format html without --tokens; to compute AER, use evaluate --gold".to_owned()
         ));
     }
     if args.noisy && ListFormat::new(format).is_none() {
@@ -317,10 +317,10 @@ impl AlignmentWriter<'_> {
         if self.format == AlignmentFormat::Svg && self.args.only.is_empty() && id >= MAX_FIGURES {
             bail!(UsageError(format!("more than {MAX_FIGURES} pairs for --format svg; choose some with --only")));
         }
-        let with_units = self.format == AlignmentFormat::Html && !self.args.subwords;
+        let with_tokens = self.format == AlignmentFormat::Html && !self.args.tokens;
         let texts = [&*given.source, &*given.target];
         let gold = self.gold.as_ref().map(|gold| &gold[id]);
-        let item = Item { gold, error, ..linked.item(id, texts, with_units) };
+        let item = Item { gold, error, ..linked.item(id, texts, with_tokens) };
         self.output.with(|out| self.renderer.item(out, &item))
     }
 

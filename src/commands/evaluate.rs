@@ -401,7 +401,7 @@ fn common_words(candidates: &[SystemOptions], args: &EvaluateArgs) -> Result<[Wo
     });
     let first = words.next().unwrap_or([args.links.words.unwrap_or_default(); 2]);
     if words.any(|other| other != first) {
-        return usage("only some of these models link characters: choose the same units for all with --words");
+        return usage("only some of these models link characters: choose the same for all with --words");
     }
     Ok(first)
 }

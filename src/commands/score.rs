@@ -102,7 +102,7 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     let scored = translator.score_batch(&pairs, &mut |count| bar.advance(count))?;
     drop(bar);
     let rank = |scored: &ForcedScore| {
-        LengthFormula::Power.apply(scored.log_probability(), scored.units as f64, args.length_penalty)
+        LengthFormula::Power.apply(scored.log_probability(), scored.tokens as f64, args.length_penalty)
     };
     let mut ranked: Vec<(&NBestEntry, &ForcedScore, f64)> =
         hypotheses.iter().zip(&scored).map(|(one, scored)| (one, scored, rank(scored))).collect();

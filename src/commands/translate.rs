@@ -203,7 +203,7 @@ fn is_interactive(args: &TranslateArgs) -> bool {
 
 /// Warns of arguments that look like an unquoted sentence, unless the model translates single words, and of names of files.
 fn warn_of_arguments(args: &TranslateArgs, translator: &Translator, console: &Console) {
-    let of_sentences = !translator.config().text.source_units.are_characters();
+    let of_sentences = !translator.config().text.source_tokenization.are_characters();
     if of_sentences && args.text.len() > 1 && args.text.iter().all(|text| is_word(text)) {
         let count = args.text.len();
         console.warn(format!("{count} words are translated one by one; put a sentence in quotes"));
@@ -231,7 +231,7 @@ fn is_word(text: &str) -> bool {
 /// Rejects options that exclude each other.
 fn check(given: &ExplicitArgs<TranslateArgs>, format: Option<AlignmentFormat>) -> Result<()> {
     let args = &given.args;
-    LinkOptions { by_units: args.subwords, ..args.links.clone() }.check()?;
+    LinkOptions { by_tokens: args.tokens, ..args.links.clone() }.check()?;
     check_figures(args.figures.style(), format)?;
     let has_table = args.text.is_empty() || args.dictionary.is_some() || args.constraints.terms.is_some();
     if args.layout.describes_columns() && !has_table {
@@ -243,7 +243,7 @@ fn check(given: &ExplicitArgs<TranslateArgs>, format: Option<AlignmentFormat>) -
     let mut of_links = given.names_of::<LinkOptions>();
     // Words in place of <unk> are those of --words.
     of_links.retain(|name| *name != "words");
-    of_links.extend(args.subwords.then_some("subwords"));
+    of_links.extend(args.tokens.then_some("tokens"));
     // An alignment can be saved from the prompt.
     if let Some(option) = of_links.first().filter(|_| format.is_none() && !is_interactive(args)) {
         return usage(format!("--{option} needs a --format with links, such as json"));

@@ -16,8 +16,8 @@ use crate::translator::{LineWarnings, LinkOptions, Linker, Sentence, Translation
 pub struct TranslationWriter {
     n_best: u16,
     unknown: UnknownLines,
-    /// Adds the alignment of units beside that of words.
-    with_units: bool,
+    /// Adds the alignment of tokens beside that of words.
+    with_tokens: bool,
     output: Output,
     /// Syntax of translations in CSV.
     syntax: Option<RowSyntax>,
@@ -39,11 +39,11 @@ impl TranslationWriter {
         output: Output,
         console: &Console,
     ) -> Result<Self> {
-        let with_units = format == Some(AlignmentFormat::Html) && !args.subwords;
+        let with_tokens = format == Some(AlignmentFormat::Html) && !args.tokens;
         let writer = Self {
             n_best: args.n_best,
             unknown: args.unknown,
-            with_units,
+            with_tokens,
             output,
             syntax: None,
             alignments: None,
@@ -105,7 +105,7 @@ impl TranslationWriter {
             if unreadable.is_skipped(id) {
                 continue;
             }
-            let item = Item { id, error: unreadable.message(id), ..written.item(self.with_units) };
+            let item = Item { id, error: unreadable.message(id), ..written.item(self.with_tokens) };
             self.output.with(|out| renderer.item(out, &item))?;
         }
         self.output.flush()
@@ -146,7 +146,7 @@ impl TranslationWriter {
 }
 
 fn build_linker(args: &TranslateArgs, translator: &Translator, console: &Console) -> Result<Linker> {
-    let links = LinkOptions { by_units: args.subwords, ..args.links.clone() };
+    let links = LinkOptions { by_tokens: args.tokens, ..args.links.clone() };
     Linker::with_options(&links, Some(translator), &[], console)
 }
 

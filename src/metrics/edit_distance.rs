@@ -3,13 +3,13 @@
 use super::sufficient_stats::{SufficientStats, ratio, segments};
 use super::whitespace::words;
 
-/// Sufficient statistics of an error rate: edits in percent of the reference units. Without reference units, the rate is 0
+/// Sufficient statistics of an error rate: edits in percent of the reference tokens. Without reference tokens, the rate is 0
 /// for no edits and 100 otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EditStats {
     /// Number of edits.
     pub edits: usize,
-    /// Number of units in the references.
+    /// Number of tokens in the references.
     pub reference_length: usize,
 }
 
@@ -29,7 +29,7 @@ impl EditStats {
         Self::new(&hypothesis, &reference)
     }
 
-    /// One edit for a hypothesis that differs from its reference, which counts as one unit.
+    /// One edit for a hypothesis that differs from its reference, which counts as one token.
     pub fn of_whole(hypothesis: &str, reference: &str) -> Self {
         Self { edits: usize::from(hypothesis != reference), reference_length: 1 }
     }
@@ -55,13 +55,13 @@ impl SufficientStats for EditStats {
 /// O(m n) time and O(min(m, n)) memory.
 pub fn edit_distance<T: PartialEq>(left: &[T], right: &[T]) -> usize {
     let (long, short) = if left.len() < right.len() { (right, left) } else { (left, right) };
-    // Rows of the prefix distance table: `previous[j]` is the distance of the units of `long` read so far to `short[..j]`.
+    // Rows of the prefix distance table: `previous[j]` is the distance of the tokens of `long` read so far to `short[..j]`.
     let mut previous: Vec<usize> = (0..=short.len()).collect();
     let mut current = previous.clone();
-    for (i, unit) in long.iter().enumerate() {
+    for (i, token) in long.iter().enumerate() {
         current[0] = i + 1;
         for (j, other) in short.iter().enumerate() {
-            let substituted = previous[j] + usize::from(unit != other);
+            let substituted = previous[j] + usize::from(token != other);
             let inserted_or_deleted = previous[j + 1].min(current[j]) + 1;
             current[j + 1] = substituted.min(inserted_or_deleted);
         }
@@ -70,16 +70,16 @@ pub fn edit_distance<T: PartialEq>(left: &[T], right: &[T]) -> usize {
     previous[short.len()]
 }
 
-/// Returns, for each unit of a hypothesis, whether a minimum sequence of edits to the reference keeps it.
+/// Returns, for each token of a hypothesis, whether a minimum sequence of edits to the reference keeps it.
 pub fn unedited<T: PartialEq>(hypothesis: &[T], reference: &[T]) -> Vec<bool> {
     let width = reference.len() + 1;
     // Distances of all prefixes: `[hypothesis + 1, reference + 1]`.
     let mut distances: Vec<usize> = (0..width).collect();
-    for (i, unit) in hypothesis.iter().enumerate() {
+    for (i, token) in hypothesis.iter().enumerate() {
         distances.push(i + 1);
         for (j, other) in reference.iter().enumerate() {
             let above = &distances[i * width + j..];
-            let substituted = above[0] + usize::from(unit != other);
+            let substituted = above[0] + usize::from(token != other);
             let distance = substituted.min(above[1] + 1).min(above[width] + 1);
             distances.push(distance);
         }
@@ -119,7 +119,7 @@ pub fn exact_match(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>
     100.0 * ratio(matches, references.len())
 }
 
-/// Edits over all segments in percent of the reference units.
+/// Edits over all segments in percent of the reference tokens.
 pub(super) fn error_rate(
     hypotheses: &[impl AsRef<str>],
     references: &[impl AsRef<str>],
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn units_that_a_minimum_of_edits_keeps() {
+    fn tokens_that_a_minimum_of_edits_keeps() {
         let kept = |hypothesis: &str, reference: &str| -> String {
             let [left, right] = [hypothesis, reference].map(|text| text.chars().collect::<Vec<char>>());
             let kept = unedited(&left, &right);
@@ -153,7 +153,7 @@ mod tests {
                 kept.iter().filter(|kept| **kept).count() + edit_distance(&left, &right),
                 left.len().max(right.len())
             );
-            left.iter().zip(kept).map(|(unit, kept)| if kept { *unit } else { '-' }).collect()
+            left.iter().zip(kept).map(|(token, kept)| if kept { *token } else { '-' }).collect()
         };
         assert_eq!(kept("the red fox", "the red fox"), "the red fox");
         assert_eq!(kept("kitten", "sitting"), "-itt-n");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn handles_empty_and_single_unit_sequences() {
+    fn handles_empty_and_single_token_sequences() {
         assert_eq!(distance("", ""), 0);
         assert_eq!(distance("a", ""), 1);
         assert_eq!(distance("", "abc"), 3);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_any_comparable_units() {
+    fn accepts_any_comparable_tokens() {
         assert_eq!(edit_distance(&["a", "b"], &["b"]), 1);
         assert_eq!(edit_distance(&[0.5, 1.5, 2.5], &[0.5, 2.5]), 1);
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Number of n-grams of `order` ≥ 1 in a sequence of `length` units.
+/// Number of n-grams of `order` ≥ 1 in a sequence of `length` tokens.
 pub(super) fn ngram_total(length: usize, order: usize) -> usize {
     (length + 1).saturating_sub(order)
 }

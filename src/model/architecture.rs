@@ -59,7 +59,7 @@ pub struct Architecture {
     pub tied_output: bool,
     /// Summary that initializes the decoder.
     pub initial_state: InitialState,
-    /// Biases the output by a [`UnitLexicon`](super::UnitLexicon).
+    /// Biases the output by a [`TokenLexicon`](super::TokenLexicon).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lexicon: bool,
     /// Recurrence of the decoder. Omitted from config.json for the paper's, as in models saved before there was a
@@ -137,7 +137,7 @@ impl Architecture {
         let least = SPECIALS.len();
         if [self.source_vocabulary, self.target_vocabulary].iter().any(|size| !(least..=MAX_VOCABULARY).contains(size))
         {
-            return Err(format!("vocabularies must have between {least} and {MAX_VOCABULARY} units"));
+            return Err(format!("vocabularies must have between {least} and {MAX_VOCABULARY} tokens"));
         }
         self.attention.check(self.dimensions())
     }
@@ -155,7 +155,7 @@ impl Architecture {
         if self.tied_output { "target_embedding.weight" } else { "output.weight" }
     }
 
-    /// Returns the vocabulary that a parameter has one row per unit of, 0 for source and 1 for target, if any.
+    /// Returns the vocabulary that a parameter has one row per token of, 0 for source and 1 for target, if any.
     pub fn vocabulary_side(name: &str) -> Option<usize> {
         match name {
             "source_embedding.weight" => Some(0),

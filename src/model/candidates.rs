@@ -1,15 +1,15 @@
-//! Candidates of posterior attention: the units among which it normalizes a prediction, and the source units that it considers.
+//! Candidates of posterior attention: the tokens among which it normalizes a prediction, and the source tokens that it considers.
 
-/// Number of units at the beginning of the vocabulary that are always candidates. They are the letters and the most frequent
+/// Number of tokens at the beginning of the vocabulary that are always candidates. They are the letters and the most frequent
 /// subwords.
 const FREQUENT: usize = 256;
-/// Maximum source units that a target unit may come from, so that time is not quadratic in the length.
+/// Maximum source tokens that a target token may come from, so that time is not quadratic in the length.
 const ATTENDED: usize = 64;
 
-/// Units of one target and the frequent ones, without repetition.
+/// Tokens of one target and the frequent ones, without repetition.
 #[derive(Clone, Debug)]
 pub struct Candidates {
-    /// The first units of the vocabulary, from 0.
+    /// The first tokens of the vocabulary, from 0.
     frequent: usize,
     /// The others, in increasing order.
     others: Vec<u32>,
@@ -19,7 +19,7 @@ impl Candidates {
     /// Candidates for a target of a vocabulary of this size.
     pub fn new(vocabulary: usize, targets: &[u32]) -> Self {
         let frequent = vocabulary.min(FREQUENT);
-        let mut others: Vec<u32> = targets.iter().copied().filter(|&unit| unit as usize >= frequent).collect();
+        let mut others: Vec<u32> = targets.iter().copied().filter(|&token| token as usize >= frequent).collect();
         others.sort_unstable();
         others.dedup();
         Self { frequent, others }
@@ -31,16 +31,16 @@ impl Candidates {
     }
 
     /// The candidates in order.
-    pub fn units(&self) -> impl Iterator<Item = u32> {
+    pub fn tokens(&self) -> impl Iterator<Item = u32> {
         (0..self.frequent as u32).chain(self.others.iter().copied())
     }
 
-    /// Index of a unit, if it is a candidate.
-    pub fn find(&self, unit: u32) -> Option<usize> {
-        if (unit as usize) < self.frequent {
-            return Some(unit as usize);
+    /// Index of a token, if it is a candidate.
+    pub fn find(&self, token: u32) -> Option<usize> {
+        if (token as usize) < self.frequent {
+            return Some(token as usize);
         }
-        self.others.binary_search(&unit).ok().map(|index| self.frequent + index)
+        self.others.binary_search(&token).ok().map(|index| self.frequent + index)
     }
 }
 

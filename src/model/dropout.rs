@@ -31,9 +31,9 @@ pub enum DropoutSite {
     Annotations(usize),
     /// Embeddings of the previous words, `[target length, batch, e]`.
     Target,
-    /// States before the readout, `[target units, n]`.
+    /// States before the readout, `[target tokens, n]`.
     States,
-    /// Readout vectors, `[target units, e]`.
+    /// Readout vectors, `[target tokens, e]`.
     Readout,
 }
 

@@ -16,7 +16,7 @@ pub enum IncrementalDecoder<'a> {
 }
 
 impl IncrementalDecoder<'_> {
-    /// Restricts each source to the units of a shortlist. Called before the first step.
+    /// Restricts each source to the tokens of a shortlist. Called before the first step.
     pub fn restrict(&mut self, shortlist: &Shortlist) {
         match self {
             Self::Cpu(decoder) => decoder.restrict(shortlist),
@@ -24,14 +24,14 @@ impl IncrementalDecoder<'_> {
         }
     }
 
-    /// Makes new rows: row `i` extends the former row `parents[i]` by `units[i]`.
+    /// Makes new rows: row `i` extends the former row `parents[i]` by `tokens[i]`.
     ///
     /// # Errors
     /// The device is out of memory.
-    pub fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<StepOutput> {
+    pub fn step(&mut self, parents: &[usize], tokens: &[u32]) -> Result<StepOutput> {
         match self {
-            Self::Cpu(decoder) => Ok(decoder.step(parents, units)),
-            Self::Reference(decoder) => decoder.step(parents, units),
+            Self::Cpu(decoder) => Ok(decoder.step(parents, tokens)),
+            Self::Reference(decoder) => decoder.step(parents, tokens),
         }
     }
 
@@ -43,13 +43,13 @@ impl IncrementalDecoder<'_> {
     pub fn inspect_step(
         &mut self,
         parents: &[usize],
-        units: &[u32],
+        tokens: &[u32],
         given: Option<&[f32]>,
     ) -> Result<(StepOutput, Vec<Vec<Vec<f32>>>)> {
         let weights = given.map_or(StepWeights::Model, StepWeights::Given);
         match self {
-            Self::Cpu(decoder) => Ok(decoder.inspect_step(parents, units, weights)),
-            Self::Reference(decoder) => decoder.inspect_step(parents, units, weights),
+            Self::Cpu(decoder) => Ok(decoder.inspect_step(parents, tokens, weights)),
+            Self::Reference(decoder) => decoder.inspect_step(parents, tokens, weights),
         }
     }
 }

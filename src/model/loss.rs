@@ -1,6 +1,6 @@
 //! Losses of batches and scores of sentence pairs.
 
-/// Sums over a batch's target units, `</s>` included and padding excluded.
+/// Sums over a batch's target tokens, `</s>` included and padding excluded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BatchLoss {
     /// Label-smoothed cross-entropy, in nats.
@@ -9,20 +9,20 @@ pub struct BatchLoss {
     pub negative_log_likelihood: f64,
     /// Guided alignment loss, −Σ w log α over the given links.
     pub guidance: f64,
-    /// Number of target units.
-    pub units: usize,
+    /// Number of target tokens.
+    pub tokens: usize,
 }
 
 /// Scores of one pair by forced decoding.
 #[derive(Default)]
 pub struct ForcedScores {
-    /// log p(y_t | y_<t, source) of each target unit, `</s>` last.
+    /// log p(y_t | y_<t, source) of each target token, `</s>` last.
     pub log_probabilities: Vec<f64>,
-    /// Label-smoothed cross-entropy, summed over the units.
+    /// Label-smoothed cross-entropy, summed over the tokens.
     pub smoothed: f64,
-    /// Reported α: one row per target unit, `</s>` last, with one weight per source unit, `</s>` last.
+    /// Reported α: one row per target token, `</s>` last, with one weight per source token, `</s>` last.
     pub weights: Vec<Vec<f32>>,
-    /// Distribution over the source units of each target unit, once that is known, in the shape of `weights`: always under exact
+    /// Distribution over the source tokens of each target token, once that is known, in the shape of `weights`: always under exact
     /// hard attention, otherwise only if it was asked for. Empty where it is undefined.
     pub posteriors: Vec<Vec<f32>>,
 }
@@ -42,7 +42,7 @@ impl ForcedScores {
     /// them; the mean of their smoothed losses.
     pub fn ensemble_mean(pairs: &[Self]) -> Self {
         let count = pairs.len() as f64;
-        let units = pairs.first().map_or(0, |pair| pair.log_probabilities.len());
+        let tokens = pairs.first().map_or(0, |pair| pair.log_probabilities.len());
         let log_mean = |step: usize| {
             let logs = || pairs.iter().map(|pair| pair.log_probabilities[step]);
             let largest = logs().fold(f64::NEG_INFINITY, f64::max);
@@ -59,7 +59,7 @@ impl ForcedScores {
             (0..of(&pairs[0]).len()).map(row).collect()
         };
         Self {
-            log_probabilities: (0..units).map(log_mean).collect(),
+            log_probabilities: (0..tokens).map(log_mean).collect(),
             smoothed: pairs.iter().map(|pair| pair.smoothed).sum::<f64>() / count,
             weights: mean_rows(|pair| &pair.weights),
             posteriors: mean_rows(|pair| &pair.posteriors),
@@ -72,7 +72,7 @@ impl std::ops::AddAssign for BatchLoss {
         self.smoothed += other.smoothed;
         self.negative_log_likelihood += other.negative_log_likelihood;
         self.guidance += other.guidance;
-        self.units += other.units;
+        self.tokens += other.tokens;
     }
 }
 

@@ -7,7 +7,7 @@ use candle_core::{Device, Result};
 use super::cpu::{self, ForcedOutput, PackedModel, PackingMode};
 use super::reference::{ReferenceIncrementalDecoder, ReferenceModel};
 use super::view::ModelView;
-use super::{Architecture, BatchLoss, Dropout, ForcedScores, MIN_SHORTLIST_VOCABULARY, UnitLexicon};
+use super::{Architecture, BatchLoss, Dropout, ForcedScores, MIN_SHORTLIST_VOCABULARY, TokenLexicon};
 use crate::kernels::Backend;
 use crate::kernels::matrix::Precision;
 use crate::parameters::{Gradients, Parameters};
@@ -17,7 +17,7 @@ use crate::text::{Batch, BatchShare, PaddedBatch};
 pub struct RnnSearch {
     architecture: Architecture,
     parameters: Parameters,
-    lexicon: Option<Arc<UnitLexicon>>,
+    lexicon: Option<Arc<TokenLexicon>>,
     /// Precision of training and forced decoding.
     precision: Precision,
     search_precision: Precision,
@@ -59,8 +59,8 @@ impl RnnSearch {
         Ok(Self { precision, search_precision, ..model })
     }
 
-    /// Returns the same model with another unit lexicon, or none.
-    pub fn with_lexicon(self, lexicon: Option<Arc<UnitLexicon>>) -> Self {
+    /// Returns the same model with another token lexicon, or none.
+    pub fn with_lexicon(self, lexicon: Option<Arc<TokenLexicon>>) -> Self {
         Self { lexicon, ..self }
     }
 
@@ -76,7 +76,7 @@ impl RnnSearch {
     }
 
     /// Lexicon that biases the output, if any.
-    pub fn lexicon(&self) -> Option<&Arc<UnitLexicon>> {
+    pub fn lexicon(&self) -> Option<&Arc<TokenLexicon>> {
         self.lexicon.as_ref()
     }
 
@@ -143,7 +143,7 @@ impl RnnSearch {
         self.reference.incremental_decoder(self.view(), source)
     }
 
-    /// Loss of a batch; `gradients` becomes the gradient of its mean per target unit, label smoothing and guided
+    /// Loss of a batch; `gradients` becomes the gradient of its mean per target token, label smoothing and guided
     /// alignment included.
     ///
     /// # Errors
@@ -225,7 +225,7 @@ impl RnnSearch {
         self.reference.force_decode(self.view(), batch, smoothing, false)
     }
 
-    /// Scores each pair of a batch by forced decoding, with the posterior distributions of the attended source units unless
+    /// Scores each pair of a batch by forced decoding, with the posterior distributions of the attended source tokens unless
     /// attention is hard, fixed or one head's.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Borrowed view of a model.
 
-use super::{Architecture, UnitLexicon};
+use super::{Architecture, TokenLexicon};
 use crate::kernels::matrix::Precision;
 use crate::parameters::Parameters;
 
@@ -10,7 +10,7 @@ pub struct ModelView<'a> {
     /// Sizes and variants.
     pub architecture: &'a Architecture,
     /// Lexicon that biases the output, if any.
-    pub lexicon: Option<&'a UnitLexicon>,
+    pub lexicon: Option<&'a TokenLexicon>,
     /// Precision of products on the CPU.
     pub precision: Precision,
     /// Learned parameters.

@@ -53,28 +53,28 @@ pub struct Item<'a> {
     pub link_scores: &'a LinkScores,
     /// Links.
     pub links: &'a [Link],
-    /// Mean log-probability of a target unit, in nats.
+    /// Mean log-probability of a target token, in nats.
     pub score: f64,
-    /// Share of unknown source units; `None` without a model.
+    /// Share of unknown source tokens; `None` without a model.
     pub unknown: Option<f64>,
     /// Estimated quality of the target, if the model is calibrated.
     pub estimate: Option<&'a QualityEstimate>,
     /// Gold alignment, if known.
     pub gold: Option<&'a Gold>,
-    /// Unit-level attention, for formats that show both.
-    pub units: Option<UnitAlignment<'a>>,
+    /// Token-level attention, for formats that show both.
+    pub tokens: Option<TokenAlignment<'a>>,
     /// Error message if the input line could not be read; the item is then empty.
     pub error: Option<&'a str>,
 }
 
-/// Attention between the model's subword units, with the word of each unit.
+/// Attention between the model's subword tokens, with the word of each token.
 #[derive(Clone, Copy)]
-pub struct UnitAlignment<'a> {
-    /// Attention `[target units × source units]`.
+pub struct TokenAlignment<'a> {
+    /// Attention `[target tokens × source tokens]`.
     pub alignment: &'a Alignment,
-    /// Index of each source unit's word in [`Item::alignment`].
+    /// Index of each source token's word in [`Item::alignment`].
     pub source_words: &'a [usize],
-    /// Index of each target unit's word in [`Item::alignment`].
+    /// Index of each target token's word in [`Item::alignment`].
     pub target_words: &'a [usize],
 }
 
@@ -123,7 +123,7 @@ mod samples {
             unknown: None,
             estimate: None,
             gold: None,
-            units: None,
+            tokens: None,
             error: None,
         }
     }

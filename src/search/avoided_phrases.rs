@@ -12,13 +12,13 @@ pub struct AvoidedPhrases {
     /// Words that may take the place of avoided ones: those of the training data, if they are known.
     known_words: Option<Arc<KnownWords>>,
     /// By id.
-    units: Vec<UnitTraits>,
+    tokens: Vec<TokenTraits>,
 }
 
-/// Properties of a unit that save the search in the text of hypotheses.
+/// Properties of a token that save the search in the text of hypotheses.
 #[derive(Clone, Copy, Debug, Default)]
-struct UnitTraits {
-    /// True if an avoided phrase may begin within the unit.
+struct TokenTraits {
+    /// True if an avoided phrase may begin within the token.
     begins_avoided: bool,
     /// True if its words are known, the last one at least as the beginning of a known one.
     begins_known: bool,
@@ -26,19 +26,19 @@ struct UnitTraits {
 }
 
 impl AvoidedPhrases {
-    /// Prepares phrases without spaces around them for the units of a model.
+    /// Prepares phrases without spaces around them for the tokens of a model.
     pub fn new(phrases: Vec<String>, forms: &SurfaceForms, known_words: Option<Arc<KnownWords>>) -> Self {
         if phrases.is_empty() {
             return Self::default();
         }
         let phrases = SortedPhrases::new(phrases);
-        let traits = |text: &String| UnitTraits {
+        let traits = |text: &String| TokenTraits {
             begins_avoided: phrases.may_begin_within(text, forms),
             begins_known: known_words.as_ref().is_none_or(|known| known.cover(text, false)),
             is_lowercase_word: is_lowercase_word(text),
         };
-        let units = forms.texts().iter().map(traits).collect();
-        Self { phrases, known_words, units }
+        let tokens = forms.texts().iter().map(traits).collect();
+        Self { phrases, known_words, tokens }
     }
 
     /// Iterates over the phrases.
@@ -61,9 +61,9 @@ impl AvoidedPhrases {
         self.iter().flat_map(|phrase| forms.rests(text, phrase, 0)).collect()
     }
 
-    /// True if a phrase may begin within a unit.
-    pub fn may_begin_within(&self, unit: u32) -> bool {
-        self.traits(unit).begins_avoided
+    /// True if a phrase may begin within a token.
+    pub fn may_begin_within(&self, token: u32) -> bool {
+        self.traits(token).begins_avoided
     }
 
     /// Returns the known words that a word may become; `None` if any word may take the place of avoided ones.
@@ -74,8 +74,8 @@ impl AvoidedPhrases {
         Some(Replacements { avoided: self, known, word, is_lowercase, words })
     }
 
-    fn traits(&self, unit: u32) -> UnitTraits {
-        self.units.get(unit as usize).copied().unwrap_or_default()
+    fn traits(&self, token: u32) -> TokenTraits {
+        self.tokens.get(token as usize).copied().unwrap_or_default()
     }
 }
 
@@ -95,14 +95,14 @@ impl Replacements<'_> {
         self.known.cover(self.word, true)
     }
 
-    /// True if a unit begins known words.
-    pub fn begin_with(&self, unit: u32) -> bool {
-        self.avoided.traits(unit).begins_known
+    /// True if a token begins known words.
+    pub fn begin_with(&self, token: u32) -> bool {
+        self.avoided.traits(token).begins_known
     }
 
-    /// True if the word and a unit that continues it, with this text, begin known words.
-    pub fn continue_with(&self, unit: u32, text: &str) -> bool {
-        if self.is_lowercase && self.avoided.traits(unit).is_lowercase_word {
+    /// True if the word and a token that continues it, with this text, begin known words.
+    pub fn continue_with(&self, token: u32, text: &str) -> bool {
+        if self.is_lowercase && self.avoided.traits(token).is_lowercase_word {
             !words_beginning_with(self.words, self.word.len(), text).is_empty()
         } else {
             self.known.cover(&format!("{}{text}", self.word), false)

@@ -7,19 +7,19 @@ use candle_core::Result;
 use super::ensemble_scorer::map_batches;
 use super::{Cancellation, DecodingConstraints, Hypothesis, Scorer, Search, SearchInput, sample, search};
 use crate::model::cpu::PackingMode;
-use crate::model::{MIN_SHORTLIST_VOCABULARY, RnnSearch, Shortlist, UnitLexicon};
+use crate::model::{MIN_SHORTLIST_VOCABULARY, RnnSearch, Shortlist, TokenLexicon};
 use crate::text::PaddedBatch;
 
-/// Maximum source units of a batch, with padding.
-const BATCH_UNITS: usize = 2048;
+/// Maximum source tokens of a batch, with padding.
+const BATCH_TOKENS: usize = 2048;
 const BATCH_SENTENCES: usize = 64;
 const BATCH_HYPOTHESES: usize = 2048;
 
 /// Source sentence.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// Unit ids.
-    pub units: Vec<u32>,
+    /// Token ids.
+    pub tokens: Vec<u32>,
     /// Constraints on the translation.
     pub constraints: DecodingConstraints,
     /// Cancels the search of this source.
@@ -29,8 +29,8 @@ pub struct Source {
 }
 
 impl From<Vec<u32>> for Source {
-    fn from(units: Vec<u32>) -> Self {
-        Self { units, ..Self::default() }
+    fn from(tokens: Vec<u32>) -> Self {
+        Self { tokens, ..Self::default() }
     }
 }
 
@@ -53,13 +53,13 @@ pub fn search_all(
     let progress = Mutex::new(on_progress);
     let pad = |batch: &Vec<usize>| {
         let batch = batch.iter().map(|&index| &sources[index]);
-        let padded = PaddedBatch::new(batch.clone().map(|source| source.units.as_slice()));
+        let padded = PaddedBatch::new(batch.clone().map(|source| source.tokens.as_slice()));
         (padded, shortlist(models, batch, settings))
     };
     let translate = |batch: &Vec<usize>, padded: &PaddedBatch, scorer: &mut dyn Scorer| {
-        let input = |(&index, &source_units): (&usize, &usize)| SearchInput {
+        let input = |(&index, &source_tokens): (&usize, &usize)| SearchInput {
             seed_index: sources[index].seed_index.unwrap_or(index as u64),
-            source_units,
+            source_tokens,
             constraints: &sources[index].constraints,
             cancellation: Some(&sources[index].cancellation),
         };
@@ -82,7 +82,7 @@ pub fn search_all(
     Ok(results)
 }
 
-/// Shortlist of the units of sources without constraints. Samples are drawn from all units.
+/// Shortlist of the tokens of sources without constraints. Samples are drawn from all tokens.
 pub(super) fn shortlist<'s>(
     models: &[&RnnSearch],
     sources: impl Iterator<Item = &'s Source>,
@@ -94,28 +94,28 @@ pub(super) fn shortlist<'s>(
     };
     let is_exact = models.iter().any(|model| model.architecture().attention.is_exact());
     let is_large = models[0].architecture().target_vocabulary >= MIN_SHORTLIST_VOCABULARY;
-    let lexicons: Vec<&UnitLexicon> = models.iter().map(|model| Some(&**model.lexicon()?)).collect::<Option<_>>()?;
-    let selected = |source: &'s Source| source.constraints.is_empty().then_some(&source.units[..]);
+    let lexicons: Vec<&TokenLexicon> = models.iter().map(|model| Some(&**model.lexicon()?)).collect::<Option<_>>()?;
+    let selected = |source: &'s Source| source.constraints.is_empty().then_some(&source.tokens[..]);
     (is_restricted && is_large && !is_exact).then(|| Shortlist::new(&lexicons, sources.map(selected)))
 }
 
 pub(super) fn packing_mode(model: &RnnSearch, sources: &[Source], settings: &Search) -> PackingMode {
     // Translations are about as long as their sources.
-    let rows = settings.width() * sources.iter().map(|source| source.units.len()).sum::<usize>();
+    let rows = settings.width() * sources.iter().map(|source| source.tokens.len()).sum::<usize>();
     if rows > 2 * model.architecture().target_vocabulary { PackingMode::LongInference } else { PackingMode::Inference }
 }
 
 /// Batches of the indices of nonempty sources of similar length, if possible at least one for each core. The longest
 /// come first, which balances the load.
 fn batches(sources: &[Source], cores: usize, max_sentences: usize) -> Vec<Vec<usize>> {
-    let mut order: Vec<usize> = (0..sources.len()).filter(|&index| !sources[index].units.is_empty()).collect();
-    order.sort_by_key(|&index| (sources[index].units.len(), index));
+    let mut order: Vec<usize> = (0..sources.len()).filter(|&index| !sources[index].tokens.is_empty()).collect();
+    order.sort_by_key(|&index| (sources[index].tokens.len(), index));
     let max_sentences = order.len().div_ceil(cores).min(max_sentences);
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for index in order {
         // Sources are sorted by length: the new one is the longest.
         let fits = |batch: &Vec<usize>| {
-            batch.len() < max_sentences && (batch.len() + 1) * (sources[index].units.len() + 1) <= BATCH_UNITS
+            batch.len() < max_sentences && (batch.len() + 1) * (sources[index].tokens.len() + 1) <= BATCH_TOKENS
         };
         match batches.last_mut().filter(|batch| fits(batch)) {
             Some(batch) => batch.push(index),

@@ -7,8 +7,8 @@
 //! hypotheses close the beam. So greedy search runs beside it, on rows of the beam as long as these are the same, and the
 //! best hypothesis of both is returned.
 //!
-//! With required phrases, the beam is widened by the number of their units and divided among banks, one for each number
-//! of units produced: dynamic beam allocation (Post & Vilar 2018, section 4).
+//! With required phrases, the beam is widened by the number of their tokens and divided among banks, one for each number
+//! of tokens produced: dynamic beam allocation (Post & Vilar 2018, section 4).
 
 use std::cmp::Ordering;
 
@@ -27,8 +27,8 @@ use crate::text::{BEGIN, END};
 pub struct SearchInput<'a> {
     /// Index of the sentence, part of the seed of sampling.
     pub seed_index: u64,
-    /// Number of source units with `</s>`, which bounds the length of the translation.
-    pub source_units: usize,
+    /// Number of source tokens with `</s>`, which bounds the length of the translation.
+    pub source_tokens: usize,
     /// Constraints on the translation.
     pub constraints: &'a DecodingConstraints,
     /// Cancels the search of this source.
@@ -53,7 +53,7 @@ struct Beam<'a> {
     best_score: f64,
     /// Width of each search, less its finished hypotheses.
     widths: [usize; 2],
-    max_units: usize,
+    max_tokens: usize,
 }
 
 /// Hypothesis that goes on.
@@ -66,15 +66,15 @@ struct LiveHypothesis {
     kept_by: [bool; 2],
 }
 
-/// Live hypothesis extended by one unit.
+/// Live hypothesis extended by one token.
 #[derive(Clone)]
 struct Extension {
     log_probability: f64,
     state: ConstraintState,
     /// Index of the live hypothesis.
     parent: usize,
-    unit: u32,
-    /// Units of required phrases produced.
+    token: u32,
+    /// Tokens of required phrases produced.
     bank: usize,
     /// True if its last word can become an avoided one.
     leads_to_avoided: bool,
@@ -96,9 +96,9 @@ impl Extension {
         self.log_probability + self.state.placement_penalty
     }
 
-    /// Orders by descending score; ties by parent, then unit.
+    /// Orders by descending score; ties by parent, then token.
     fn better_first(&self, other: &Self) -> Ordering {
-        other.sum().total_cmp(&self.sum()).then(self.parent.cmp(&other.parent)).then(self.unit.cmp(&other.unit))
+        other.sum().total_cmp(&self.sum()).then(self.parent.cmp(&other.parent)).then(self.token.cmp(&other.token))
     }
 }
 
@@ -125,18 +125,18 @@ pub(super) fn search_observed(
         sources.iter().enumerate().map(|(row, source)| Beam::new(row, source, settings)).collect();
     for length in 1.. {
         beams.iter_mut().filter(|beam| is_cancelled(beam.cancellation)).for_each(Beam::abandon);
-        let (parents, units): (Vec<usize>, Vec<u32>) = beams.iter().flat_map(Beam::scorer_input).unzip();
+        let (parents, tokens): (Vec<usize>, Vec<u32>) = beams.iter().flat_map(Beam::scorer_input).unzip();
         if parents.is_empty() {
             break;
         }
-        let predictions = scorer.step(&parents, &units)?;
+        let predictions = scorer.step(&parents, &tokens)?;
         observer.on_predictions(&predictions);
         let mut first_row = 0;
         for beam in &mut beams {
             let rows = beam.live.len();
             beam.extend(&predictions, first_row, observer);
             first_row += rows;
-            if length >= beam.max_units {
+            if length >= beam.max_tokens {
                 [WIDE, GREEDY].into_iter().for_each(|search| beam.stop(search));
                 beam.live.clear();
             }
@@ -153,7 +153,7 @@ pub(super) fn is_cancelled(cancellation: Option<&Cancellation>) -> bool {
 impl<'a> Beam<'a> {
     fn new(row: usize, source: &SearchInput<'a>, settings: &'a BeamSearch) -> Self {
         let has_greedy = settings.beam > 1;
-        let required = source.constraints.required_units();
+        let required = source.constraints.required_tokens();
         Self {
             constraints: source.constraints,
             cancellation: source.cancellation,
@@ -163,13 +163,13 @@ impl<'a> Beam<'a> {
             complete: Vec::new(),
             best_score: f64::NEG_INFINITY,
             widths: [settings.beam + required, 1 + required],
-            max_units: settings.limits.max_units(source.source_units) + source.constraints.max_extra_units(),
+            max_tokens: settings.limits.max_tokens(source.source_tokens) + source.constraints.max_extra_tokens(),
         }
     }
 
-    /// Rows and last units of the live hypotheses.
+    /// Rows and last tokens of the live hypotheses.
     fn scorer_input(&self) -> impl Iterator<Item = (usize, u32)> {
-        self.live.iter().map(|one| (one.row, one.last.map_or(BEGIN, |last| self.arena.step(last).unit)))
+        self.live.iter().map(|one| (one.row, one.last.map_or(BEGIN, |last| self.arena.step(last).token)))
     }
 
     /// Replaces the live hypotheses, whose predictions begin at `first_row`, by their best extensions: those of the wide
@@ -177,21 +177,21 @@ impl<'a> Beam<'a> {
     fn extend(&mut self, predictions: &Predictions, first_row: usize, observer: &mut impl SearchObserver) {
         let mut kept = self.best_extensions(WIDE, predictions, first_row);
         for extension in self.best_extensions(GREEDY, predictions, first_row) {
-            match kept.iter_mut().find(|one| (one.parent, one.unit) == (extension.parent, extension.unit)) {
+            match kept.iter_mut().find(|one| (one.parent, one.token) == (extension.parent, extension.token)) {
                 Some(one) => one.kept_by[GREEDY] = true,
                 None => kept.push(extension),
             }
         }
         let parents = std::mem::take(&mut self.live);
         let mut extended = Vec::with_capacity(kept.len());
-        for Extension { log_probability, state, parent: index, unit, kept_by, .. } in kept {
+        for Extension { log_probability, state, parent: index, token, kept_by, .. } in kept {
             let (row, parent) = (first_row + index, parents[index].last);
             let attention = predictions.attention[row].clone();
-            let step = self.arena.push(HypothesisStep { parent, unit, log_probability, attention, state });
-            if unit == END {
+            let step = self.arena.push(HypothesisStep { parent, token, log_probability, attention, state });
+            if token == END {
                 self.finish(step, kept_by);
             }
-            let extension = KeptExtension { row, unit, log_probability, goes_on: unit != END };
+            let extension = KeptExtension { row, token, log_probability, goes_on: token != END };
             extended.push((extension, LiveHypothesis { row, last: Some(step), kept_by }));
         }
         for (mut extension, mut hypothesis) in extended {
@@ -223,7 +223,7 @@ impl<'a> Beam<'a> {
     /// probable and may yet die.
     fn select(&self, search: usize, extensions: Vec<Extension>) -> Vec<Extension> {
         let (doubtful, others) = extensions.into_iter().partition(|extension| extension.leads_to_avoided);
-        let selected = |extensions| allocate(extensions, self.widths[search], self.constraints.required_units());
+        let selected = |extensions| allocate(extensions, self.widths[search], self.constraints.required_tokens());
         [selected(others), selected(doubtful)].concat()
     }
 
@@ -250,10 +250,10 @@ impl<'a> Beam<'a> {
     fn can_become_best(&self, hypothesis: &LiveHypothesis) -> bool {
         let Some(last) = hypothesis.last else { return true };
         let HypothesisScoring { length_formula, length_penalty, .. } = self.settings.scoring;
-        // The log-probability falls with each unit, penalties are at most 0, and the formulas are monotonic in length.
+        // The log-probability falls with each token, penalties are at most 0, and the formulas are monotonic in length.
         let next = self.arena.ancestors(Some(last)).count() + 1;
         let sum = self.arena.step(last).log_probability;
-        [next, self.max_units]
+        [next, self.max_tokens]
             .iter()
             .any(|&length| length_formula.apply(sum, length as f64, length_penalty) > self.best_score)
     }
@@ -306,28 +306,28 @@ impl<'a> Beam<'a> {
         let state = self.state(last);
         let sum = last.map_or(0.0, |last| self.arena.step(last).log_probability);
         let extension = |candidate: TokenCandidate, state, leads_to_avoided| {
-            let TokenCandidate { unit, log_probability } = candidate;
+            let TokenCandidate { token, log_probability } = candidate;
             let (log_probability, bank) = (sum + f64::from(log_probability), self.constraints.bank(&state));
-            Extension { log_probability, state, parent, unit, bank, leads_to_avoided, kept_by }
+            Extension { log_probability, state, parent, token, bank, leads_to_avoided, kept_by }
         };
         if self.is_unconstrained() {
             let candidates = next.best_above(width, floor - sum);
             let unconstrained = |candidate| extension(candidate, ConstraintState::default(), false);
             return candidates.into_iter().map(unconstrained).collect();
         }
-        let reversed = self.arena.ancestors(last).map(|step| step.unit);
+        let reversed = self.arena.ancestors(last).map(|step| step.token);
         let mask = self.constraints.token_mask(&state, reversed, next, self.settings.limits.no_repeat);
-        let allows = |unit| mask.allows(unit) && (!only_agreeing || mask.agrees_with_model(unit));
+        let allows = |token| mask.allows(token) && (!only_agreeing || mask.agrees_with_model(token));
         let best = |leads_to_avoided| {
-            next.best(width, &|unit| mask.leads_to_avoided(unit) == leads_to_avoided && allows(unit))
+            next.best(width, &|token| mask.leads_to_avoided(token) == leads_to_avoided && allows(token))
         };
         let mut candidates = [best(false), best(true)].concat();
-        let is_missing = |unit: &u32| candidates.iter().all(|candidate| candidate.unit != *unit);
+        let is_missing = |token: &u32| candidates.iter().all(|candidate| candidate.token != *token);
         let proposed: Vec<u32> = mask.proposals().filter(is_missing).collect();
-        candidates.extend(proposed.into_iter().map(|unit| next.candidate(unit)));
+        candidates.extend(proposed.into_iter().map(|token| next.candidate(token)));
         let constrained = |candidate: TokenCandidate| {
-            let state = mask.advance(candidate.unit, attention);
-            extension(candidate, state, mask.leads_to_avoided(candidate.unit))
+            let state = mask.advance(candidate.token, attention);
+            extension(candidate, state, mask.leads_to_avoided(candidate.token))
         };
         candidates.into_iter().map(constrained).collect()
     }
@@ -428,39 +428,39 @@ mod tests {
         BeamSearch { scoring: HypothesisScoring { coverage_penalty, ..settings.scoring }, ..settings }
     }
 
-    fn with_max_units(settings: BeamSearch, length_extra: usize) -> BeamSearch {
+    fn with_max_tokens(settings: BeamSearch, length_extra: usize) -> BeamSearch {
         BeamSearch { limits: LengthLimits { length_extra, ..settings.limits }, ..settings }
     }
 
     #[test]
     fn wide_beam_agrees_with_exhaustive_search() {
-        // The table attends to the previous unit.
-        let uncovered = |units: &[u32]| {
-            let covered: std::collections::HashSet<u32> = units.iter().copied().chain([BEGIN]).collect();
+        // The table attends to the previous token.
+        let uncovered = |tokens: &[u32]| {
+            let covered: std::collections::HashSet<u32> = tokens.iter().copied().chain([BEGIN]).collect();
             (8 - covered.len()) as f64 * 0.02f64.ln()
         };
         for (seed, coverage_penalty, length_penalty) in (0..20).flat_map(|seed| [(seed, 0.0, 0.0), (seed, 0.3, 0.7)]) {
             let mut table = TableScorer::new(1, seed);
             let settings = with_coverage(settings(400, length_penalty), coverage_penalty);
             let found = search(&mut table, &unconstrained(1), &settings).unwrap().remove(0);
-            let score = |units: &[u32]| {
-                let sum = table.log_probability(0, units) + coverage_penalty * uncovered(units);
-                sum / (units.len() as f64 + 1.0).powf(length_penalty)
+            let score = |tokens: &[u32]| {
+                let sum = table.log_probability(0, tokens) + coverage_penalty * uncovered(tokens);
+                sum / (tokens.len() as f64 + 1.0).powf(length_penalty)
             };
             let mut all = every_sequence(3);
             all.sort_by(|a, b| score(b).total_cmp(&score(a)));
-            for (found, units) in found.iter().zip(&all[..2]) {
-                assert_eq!(&found.units, units);
-                assert!((found.score - score(units)).abs() < 1e-5);
-                assert!((found.log_probability - table.log_probability(0, units)).abs() < 1e-5);
+            for (found, tokens) in found.iter().zip(&all[..2]) {
+                assert_eq!(&found.tokens, tokens);
+                assert!((found.score - score(tokens)).abs() < 1e-5);
+                assert!((found.log_probability - table.log_probability(0, tokens)).abs() < 1e-5);
             }
         }
     }
 
     #[test]
     fn pruning_the_arena_keeps_the_results() {
-        let settings = with_max_units(settings(100, 0.7), 60);
-        let units = |found: &[Hypothesis]| found.iter().map(|one| one.units.clone()).collect::<Vec<_>>();
+        let settings = with_max_tokens(settings(100, 0.7), 60);
+        let tokens = |found: &[Hypothesis]| found.iter().map(|one| one.tokens.clone()).collect::<Vec<_>>();
         let mut table = TableScorer::new(1, 3);
         // No hypothesis finishes: the beam stays full.
         table.probabilities[0].iter_mut().for_each(|row| row[END as usize] = 0.0);
@@ -477,33 +477,33 @@ mod tests {
         beam.prune();
         let after = beam.hypotheses();
         assert!(beam.arena.len() < all * 4 / 5, "{} of {all}", beam.arena.len());
-        assert_eq!(units(&before), units(&after));
+        assert_eq!(tokens(&before), tokens(&after));
         let mut table = TableScorer::new(1, 3);
         table.probabilities[0].iter_mut().for_each(|row| row[END as usize] = 0.0);
         let found = search(&mut table, &unconstrained(1), &settings).unwrap().remove(0);
-        assert_eq!(units(&found), units(&before));
+        assert_eq!(tokens(&found), tokens(&before));
         let three = BeamSearch { best: 3, ..settings };
         beam.settings = &three;
-        assert_eq!(units(&beam.hypotheses()), units(&before)[..3]);
+        assert_eq!(tokens(&beam.hypotheses()), tokens(&before)[..3]);
     }
 
     #[test]
-    fn greedy_search_takes_the_most_probable_unit() {
+    fn greedy_search_takes_the_most_probable_token() {
         let mut table = TableScorer::new(1, 7);
         let found = search(&mut table, &unconstrained(1), &settings(1, 1.0)).unwrap().remove(0);
         let mut last = BEGIN as usize;
-        let mut units = Vec::new();
-        while units.len() < 4 {
+        let mut tokens = Vec::new();
+        while tokens.len() < 4 {
             let row = &table.probabilities[0][last];
             let best = (0..8).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
             if best == END as usize {
                 break;
             }
-            units.push(best as u32);
+            tokens.push(best as u32);
             last = best;
         }
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].units, units);
+        assert_eq!(found[0].tokens, tokens);
     }
 
     #[test]
@@ -517,20 +517,20 @@ mod tests {
             .collect();
         let together = search(&mut TableScorer::new(5, 3), &unconstrained(5), &settings(3, 1.0)).unwrap();
         for (alone, together) in alone.iter().zip(&together) {
-            let flat = |found: &[Hypothesis]| found.iter().map(|h| (h.units.clone(), h.score)).collect::<Vec<_>>();
+            let flat = |found: &[Hypothesis]| found.iter().map(|h| (h.tokens.clone(), h.score)).collect::<Vec<_>>();
             assert_eq!(flat(alone), flat(together));
         }
     }
 
     #[test]
-    fn attention_rows_match_their_units() {
+    fn attention_rows_match_their_tokens() {
         let found = search(&mut TableScorer::new(3, 5), &unconstrained(3), &settings(3, 0.6)).unwrap();
         for hypothesis in found.iter().flatten() {
-            let rows = hypothesis.units.len() + usize::from(hypothesis.finished);
+            let rows = hypothesis.tokens.len() + usize::from(hypothesis.finished);
             assert_eq!(hypothesis.attention.len(), rows);
-            // The table attends to the previous unit: row t + 1 shows unit t.
-            for (row, &unit) in hypothesis.attention[1..].iter().zip(&hypothesis.units) {
-                assert_eq!(row.iter().position(|&alpha| alpha == 1.0), Some(unit as usize));
+            // The table attends to the previous token: row t + 1 shows token t.
+            for (row, &token) in hypothesis.attention[1..].iter().zip(&hypothesis.tokens) {
+                assert_eq!(row.iter().position(|&alpha| alpha == 1.0), Some(token as usize));
             }
             let length = rows as f64;
             assert!((hypothesis.score - hypothesis.log_probability / length.powf(0.6)).abs() < 1e-12);
@@ -548,9 +548,9 @@ mod tests {
     #[test]
     fn handles_no_sources_and_a_length_limit_of_one() {
         assert!(search(&mut TableScorer::new(0, 1), &[], &settings(3, 1.0)).unwrap().is_empty());
-        let tight = with_max_units(settings(2, 1.0), 1);
+        let tight = with_max_tokens(settings(2, 1.0), 1);
         for hypothesis in &search(&mut TableScorer::new(1, 1), &unconstrained(1), &tight).unwrap()[0] {
-            assert!(hypothesis.units.len() <= 1);
+            assert!(hypothesis.tokens.len() <= 1);
         }
     }
 }

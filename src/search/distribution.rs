@@ -1,4 +1,4 @@
-//! Distributions over the next unit, one for each row.
+//! Distributions over the next token, one for each row.
 
 use std::sync::Arc;
 
@@ -8,26 +8,26 @@ use crate::model::StepOutput;
 use crate::random::SeededRng;
 use crate::text::{BEGIN, PADDING};
 
-/// Candidate for the next unit.
+/// Candidate for the next token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TokenCandidate {
-    /// Unit id.
-    pub unit: u32,
-    /// log p(unit | source, prefix), in nats.
+    /// Token id.
+    pub token: u32,
+    /// log p(token | source, prefix), in nats.
     pub log_probability: f32,
 }
 
 /// Predictions of a scorer for its rows.
 pub struct Predictions {
-    /// Logits of each row, or sums of probabilities: V, or one for each of its units.
+    /// Logits of each row, or sums of probabilities: V, or one for each of its tokens.
     values: Buffer,
-    /// Units of each row in increasing order, none where all units have a value; empty if no row is restricted.
-    units: Vec<Option<Arc<[u32]>>>,
+    /// Tokens of each row in increasing order, none where all tokens have a value; empty if no row is restricted.
+    tokens: Vec<Option<Arc<[u32]>>>,
     /// Start of each row's values, and the end of the last.
     starts: Vec<usize>,
     /// Number of models whose probabilities are summed; `None` for logits.
     summed: Option<usize>,
-    /// Attention weights α of each row, one for each source unit, with `</s>` last.
+    /// Attention weights α of each row, one for each source token, with `</s>` last.
     pub attention: Vec<Vec<f32>>,
     /// Attention weights of each row by head, model after model: `[rows][heads]`; empty unless the scorer was asked for
     /// them.
@@ -37,7 +37,7 @@ pub struct Predictions {
 impl Predictions {
     /// Returns the predictions of one model from its logits, `[rows, V]`.
     pub fn from_logits(logits: Buffer, attention: Vec<Vec<f32>>) -> Self {
-        Self::from(StepOutput { logits, units: Vec::new(), attention })
+        Self::from(StepOutput { logits, tokens: Vec::new(), attention })
     }
 
     /// Adds each head's weights, `[rows][heads]`.
@@ -48,7 +48,7 @@ impl Predictions {
 
     /// Returns the mean probabilities and mean attention of several models.
     pub fn ensemble_mean(models: &[Self]) -> Self {
-        let Self { starts, units, .. } = &models[0];
+        let Self { starts, tokens, .. } = &models[0];
         let rows = models[0].attention.len();
         let mut values = Buffer::zeros(models[0].values.len());
         for model in models {
@@ -63,8 +63,8 @@ impl Predictions {
         };
         let of_row = |row: usize| models.iter().filter_map(|model| model.heads.get(row)).flatten().cloned().collect();
         let heads = (0..if models[0].heads.is_empty() { 0 } else { rows }).map(of_row).collect();
-        let (units, starts) = (units.clone(), starts.clone());
-        Self { values, units, starts, summed: Some(models.len()), attention: (0..rows).map(mean).collect(), heads }
+        let (tokens, starts) = (tokens.clone(), starts.clone());
+        Self { values, tokens, starts, summed: Some(models.len()), attention: (0..rows).map(mean).collect(), heads }
     }
 
     /// Returns the distribution of a row.
@@ -74,22 +74,22 @@ impl Predictions {
             None => Scale::Logits { log_sum: log_sum_exp(values) },
             Some(models) => Scale::Sums { models: models as f32 },
         };
-        Distribution { values, units: self.units.get(row).and_then(Option::as_deref), scale }
+        Distribution { values, tokens: self.tokens.get(row).and_then(Option::as_deref), scale }
     }
 }
 
 impl From<StepOutput> for Predictions {
-    fn from(StepOutput { logits, units, attention }: StepOutput) -> Self {
-        let restricted: usize = units.iter().flatten().map(|units| units.len()).sum();
-        let open = attention.len() - units.iter().flatten().count();
+    fn from(StepOutput { logits, tokens, attention }: StepOutput) -> Self {
+        let restricted: usize = tokens.iter().flatten().map(|tokens| tokens.len()).sum();
+        let open = attention.len() - tokens.iter().flatten().count();
         let vocabulary = (logits.len() - restricted) / open.max(1);
-        let width = |row: usize| units.get(row).and_then(Option::as_ref).map_or(vocabulary, |units| units.len());
+        let width = |row: usize| tokens.get(row).and_then(Option::as_ref).map_or(vocabulary, |tokens| tokens.len());
         let ends = (0..attention.len()).scan(0, |end, row| {
             *end += width(row);
             Some(*end)
         });
         let starts = [0].into_iter().chain(ends).collect();
-        Self { values: logits, units, starts, summed: None, attention, heads: Vec::new() }
+        Self { values: logits, tokens, starts, summed: None, attention, heads: Vec::new() }
     }
 }
 
@@ -105,9 +105,9 @@ enum Scale {
 pub struct SamplingConfig {
     /// Divisor of the log-probabilities; above 0.
     pub temperature: f64,
-    /// Number of most probable units to sample from (Fan, Lewis & Dauphin 2018).
+    /// Number of most probable tokens to sample from (Fan, Lewis & Dauphin 2018).
     pub top_k: Option<usize>,
-    /// Probability mass of the most probable units to sample from: nucleus sampling (Holtzman et al. 2020).
+    /// Probability mass of the most probable tokens to sample from: nucleus sampling (Holtzman et al. 2020).
     pub top_p: f64,
 }
 
@@ -123,7 +123,7 @@ impl SamplingConfig {
         if self.top_p >= 1.0 {
             return;
         }
-        candidates.sort_by(|a, b| b.log_probability.total_cmp(&a.log_probability).then(a.unit.cmp(&b.unit)));
+        candidates.sort_by(|a, b| b.log_probability.total_cmp(&a.log_probability).then(a.token.cmp(&b.token)));
         let weights = self.weights(candidates);
         let mass = self.top_p * weights.iter().sum::<f64>();
         let mut sum = 0.0;
@@ -144,22 +144,22 @@ impl SamplingConfig {
     }
 }
 
-/// Distribution over the next unit of a row. Padding and `<s>` are never candidates.
+/// Distribution over the next token of a row. Padding and `<s>` are never candidates.
 #[derive(Clone, Copy, Debug)]
 pub struct Distribution<'a> {
     values: &'a [f32],
-    /// Units of the values, which begin as the vocabulary does; none if all units have a value.
-    units: Option<&'a [u32]>,
+    /// Tokens of the values, which begin as the vocabulary does; none if all tokens have a value.
+    tokens: Option<&'a [u32]>,
     scale: Scale,
 }
 
 impl Distribution<'_> {
-    /// Returns up to `width` most probable allowed units, best first, ties by unit id.
+    /// Returns up to `width` most probable allowed tokens, best first, ties by token id.
     pub fn best(&self, width: usize, allowed: &dyn Fn(u32) -> bool) -> Vec<TokenCandidate> {
-        self.candidates(largest(self.values, width, f32::NEG_INFINITY, &|index| allowed(self.unit(index))))
+        self.candidates(largest(self.values, width, f32::NEG_INFINITY, &|index| allowed(self.token(index))))
     }
 
-    /// Returns up to `width` most probable units whose log-probability is at least `floor`, give or take rounding, best
+    /// Returns up to `width` most probable tokens whose log-probability is at least `floor`, give or take rounding, best
     /// first.
     pub fn best_above(&self, width: usize, floor: f64) -> Vec<TokenCandidate> {
         const ROUNDING: f64 = 1e-3;
@@ -175,24 +175,24 @@ impl Distribution<'_> {
     fn candidates(&self, indices: Vec<u32>) -> Vec<TokenCandidate> {
         let candidate = |index: u32| {
             let log_probability = self.log_probability(self.values[index as usize]);
-            TokenCandidate { unit: self.unit(index), log_probability }
+            TokenCandidate { token: self.token(index), log_probability }
         };
         indices.into_iter().map(candidate).collect()
     }
 
-    /// Unit of a value.
-    fn unit(&self, index: u32) -> u32 {
-        self.units.map_or(index, |units| units[index as usize])
+    /// Token of a value.
+    fn token(&self, index: u32) -> u32 {
+        self.tokens.map_or(index, |tokens| tokens[index as usize])
     }
 
-    /// Returns a unit with its log-probability.
-    pub fn candidate(&self, unit: u32) -> TokenCandidate {
-        let index = self.units.map_or(Some(unit as usize), |units| units.binary_search(&unit).ok());
+    /// Returns a token with its log-probability.
+    pub fn candidate(&self, token: u32) -> TokenCandidate {
+        let index = self.tokens.map_or(Some(token as usize), |tokens| tokens.binary_search(&token).ok());
         let log_probability = index.map_or(f32::NEG_INFINITY, |index| self.log_probability(self.values[index]));
-        TokenCandidate { unit, log_probability }
+        TokenCandidate { token, log_probability }
     }
 
-    /// Returns the entropy of the distribution in nats. All units outside a shortlist count as one.
+    /// Returns the entropy of the distribution in nats. All tokens outside a shortlist count as one.
     pub fn entropy(&self) -> f64 {
         let term = |&value: &f32| {
             let log_probability = f64::from(self.log_probability(value));
@@ -201,7 +201,7 @@ impl Distribution<'_> {
         self.values.iter().map(term).sum()
     }
 
-    /// Samples one of the allowed units; `None` if there is none.
+    /// Samples one of the allowed tokens; `None` if there is none.
     pub fn sample(
         &self,
         config: &SamplingConfig,
@@ -211,7 +211,7 @@ impl Distribution<'_> {
         let mut candidates = match config.top_k {
             Some(k) => self.best(k, allowed),
             None => {
-                let is_candidate = |&index: &u32| is_output_unit(index) && allowed(self.unit(index));
+                let is_candidate = |&index: &u32| is_output_token(index) && allowed(self.token(index));
                 self.candidates((0..self.values.len() as u32).filter(is_candidate).collect())
             }
         };
@@ -234,12 +234,12 @@ impl Distribution<'_> {
     }
 }
 
-fn is_output_unit(unit: u32) -> bool {
-    unit != PADDING && unit != BEGIN
+fn is_output_token(token: u32) -> bool {
+    token != PADDING && token != BEGIN
 }
 
 /// Indices of up to `width` allowed values, the largest ones above `floor`, largest first, ties by index. The first indices are
-/// those of the special units.
+/// those of the special tokens.
 fn largest(row: &[f32], width: usize, floor: f32, allowed: &dyn Fn(u32) -> bool) -> Vec<u32> {
     const BLOCK: usize = 64;
     let mut best: Vec<(f32, u32)> = Vec::with_capacity(width.min(row.len()) + 1);
@@ -247,18 +247,18 @@ fn largest(row: &[f32], width: usize, floor: f32, allowed: &dyn Fn(u32) -> bool)
         let worst = if best.len() == width { best[width - 1].0 } else { floor };
         // Most blocks have no candidate; this comparison vectorizes.
         if block.iter().fold(false, |any, &value| any | (value > worst)) {
-            for (unit, &value) in (first..).zip(block) {
-                if is_output_unit(unit) && value > floor {
+            for (token, &value) in (first..).zip(block) {
+                if is_output_token(token) && value > floor {
                     let rank = best.partition_point(|&(other, _)| other >= value);
-                    if rank < width && allowed(unit) {
-                        best.insert(rank, (value, unit));
+                    if rank < width && allowed(token) {
+                        best.insert(rank, (value, token));
                         best.truncate(width);
                     }
                 }
             }
         }
     }
-    best.into_iter().map(|(_, unit)| unit).collect()
+    best.into_iter().map(|(_, token)| token).collect()
 }
 
 #[cfg(test)]
@@ -272,18 +272,18 @@ mod tests {
         Predictions::from_logits(Buffer::from_slice(row), vec![vec![1.0]])
     }
 
-    fn units(candidates: &[TokenCandidate]) -> Vec<u32> {
-        candidates.iter().map(|candidate| candidate.unit).collect()
+    fn tokens(candidates: &[TokenCandidate]) -> Vec<u32> {
+        candidates.iter().map(|candidate| candidate.token).collect()
     }
 
     #[test]
-    fn finds_the_best_units_in_order() {
+    fn finds_the_best_tokens_in_order() {
         let predictions = from_logits(&[9.0, 9.0, -1.0, -3.0, -0.5, -1.0, -9.0]);
         let row = predictions.row(0);
-        assert_eq!(units(&row.best(1, ANY)), [4]);
-        assert_eq!(units(&row.best(3, ANY)), [4, 2, 5]);
-        assert_eq!(units(&row.best(99, ANY)), [4, 2, 5, 3, 6]);
-        assert_eq!(units(&row.best(2, &|unit| unit != 4 && unit != 2)), [5, 3]);
+        assert_eq!(tokens(&row.best(1, ANY)), [4]);
+        assert_eq!(tokens(&row.best(3, ANY)), [4, 2, 5]);
+        assert_eq!(tokens(&row.best(99, ANY)), [4, 2, 5, 3, 6]);
+        assert_eq!(tokens(&row.best(2, &|token| token != 4 && token != 2)), [5, 3]);
         let total: f32 = row.best(99, ANY).iter().map(|candidate| candidate.log_probability.exp()).sum();
         assert!(total < 0.01, "padding and <s> have the rest");
         for predictions in [
@@ -298,8 +298,8 @@ mod tests {
                 assert!(above.len() > rank && above.len() <= rank + 2 && above[..] == best[..above.len()]);
             }
         }
-        let long: Vec<f32> = (0..1000).map(|unit| ((unit * 37) % 1000) as f32 * 0.01).collect();
-        assert_eq!(units(&from_logits(&long).row(0).best(4, ANY)), [27, 54, 81, 108]);
+        let long: Vec<f32> = (0..1000).map(|token| ((token * 37) % 1000) as f32 * 0.01).collect();
+        assert_eq!(tokens(&from_logits(&long).row(0).best(4, ANY)), [27, 54, 81, 108]);
     }
 
     #[test]
@@ -315,29 +315,29 @@ mod tests {
     fn ensemble_averages_probabilities() {
         let rows: [[f32; 7]; 2] = [[0.0, 0.0, 1.0, 3.0, 2.0, -1.0, 0.5], [1.0, 0.0, 4.0, 0.0, 2.5, 0.0, 0.5]];
         let probability =
-            |row: &[f32; 7], unit: usize| row[unit].exp() / row.iter().map(|logit| logit.exp()).sum::<f32>();
+            |row: &[f32; 7], token: usize| row[token].exp() / row.iter().map(|logit| logit.exp()).sum::<f32>();
         let ensemble = Predictions::ensemble_mean(&rows.map(|row| from_logits(&row)));
         let found = ensemble.row(0).best(3, ANY);
-        assert_eq!(units(&found), [2, 3, 4]);
-        for TokenCandidate { unit, log_probability } in found {
-            let mean = f32::midpoint(probability(&rows[0], unit as usize), probability(&rows[1], unit as usize));
-            assert!((log_probability - mean.ln()).abs() < 1e-6, "{unit}");
+        assert_eq!(tokens(&found), [2, 3, 4]);
+        for TokenCandidate { token, log_probability } in found {
+            let mean = f32::midpoint(probability(&rows[0], token as usize), probability(&rows[1], token as usize));
+            assert!((log_probability - mean.ln()).abs() < 1e-6, "{token}");
         }
         let alone = from_logits(&rows[0]);
         let of_one = Predictions::ensemble_mean(&[from_logits(&rows[0])]);
         for (a, b) in alone.row(0).best(4, ANY).iter().zip(of_one.row(0).best(4, ANY)) {
-            assert!(a.unit == b.unit && (a.log_probability - b.log_probability).abs() < 1e-6);
+            assert!(a.token == b.token && (a.log_probability - b.log_probability).abs() < 1e-6);
         }
     }
 
-    /// Relative frequency of each unit.
+    /// Relative frequency of each token.
     fn frequencies(row: &[f32], config: SamplingConfig, allowed: &dyn Fn(u32) -> bool) -> Vec<f64> {
         const SAMPLES: usize = 20_000;
         let (predictions, mut rng) = (from_logits(row), SeededRng::new(5, "draws", 0));
         let mut frequencies = vec![0.0; row.len()];
         for _ in 0..SAMPLES {
-            let unit = predictions.row(0).sample(&config, allowed, &mut rng).unwrap().unit;
-            frequencies[unit as usize] += 1.0 / SAMPLES as f64;
+            let token = predictions.row(0).sample(&config, allowed, &mut rng).unwrap().token;
+            frequencies[token as usize] += 1.0 / SAMPLES as f64;
         }
         frequencies
     }
@@ -360,9 +360,9 @@ mod tests {
             frequencies(&row, SamplingConfig { temperature: 0.5, ..plain }, ANY),
             [1.0, 4.0, 9.0, 16.0].map(|x| x / 30.0),
         );
-        close(frequencies(&row, plain, &|unit| unit != 5), [1.0 / 6.0, 2.0 / 6.0, 3.0 / 6.0, 0.0]);
+        close(frequencies(&row, plain, &|token| token != 5), [1.0 / 6.0, 2.0 / 6.0, 3.0 / 6.0, 0.0]);
         close(frequencies(&row, SamplingConfig { temperature: 1e-3, ..plain }, ANY), [0.0, 0.0, 0.0, 1.0]);
         let nothing = from_logits(&row).row(0).sample(&plain, &|_| false, &mut SeededRng::new(1, "draws", 0));
-        assert!(nothing.is_none() && from_logits(&row).row(0).best(3, &|unit| unit == END).len() == 1);
+        assert!(nothing.is_none() && from_logits(&row).row(0).best(3, &|token| token == END).len() == 1);
     }
 }

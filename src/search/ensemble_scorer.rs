@@ -30,7 +30,7 @@ impl<'a> EnsembleScorer<'a> {
         Ok(Self { decoders: models.iter().map(decoder).collect::<Result<_>>()? })
     }
 
-    /// Restricts each sentence to the units of a shortlist, if there is one.
+    /// Restricts each sentence to the tokens of a shortlist, if there is one.
     #[must_use]
     pub fn restricted(mut self, shortlist: Option<&Shortlist>) -> Self {
         shortlist.iter().for_each(|shortlist| self.decoders.iter_mut().for_each(|decoder| decoder.restrict(shortlist)));
@@ -44,11 +44,11 @@ impl<'a> EnsembleScorer<'a> {
     pub(super) fn inspect_step<'g>(
         &mut self,
         parents: &[usize],
-        units: &[u32],
+        tokens: &[u32],
         given: impl Iterator<Item = Option<&'g [f32]>>,
     ) -> Result<Predictions> {
         let step = |(decoder, given): (&mut IncrementalDecoder, Option<&[f32]>)| {
-            let (output, heads) = decoder.inspect_step(parents, units, given)?;
+            let (output, heads) = decoder.inspect_step(parents, tokens, given)?;
             Ok(Predictions::from(output).with_heads(heads))
         };
         mean(self.decoders.iter_mut().zip(given).map(step).collect::<Result<_>>()?)
@@ -61,14 +61,14 @@ fn mean(mut models: Vec<Predictions>) -> Result<Predictions> {
 }
 
 impl Scorer for EnsembleScorer<'_> {
-    fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions> {
-        let step = |decoder: &mut IncrementalDecoder| Ok(Predictions::from(decoder.step(parents, units)?));
+    fn step(&mut self, parents: &[usize], tokens: &[u32]) -> Result<Predictions> {
+        let step = |decoder: &mut IncrementalDecoder| Ok(Predictions::from(decoder.step(parents, tokens)?));
         mean(self.decoders.iter_mut().map(step).collect::<Result<_>>()?)
     }
 }
 
 /// Decodes batches of sources and returns the results in order. `pad` returns a batch's sources, with a shortlist of their
-/// units if there is one; `decode` searches with a scorer over them.
+/// tokens if there is one; `decode` searches with a scorer over them.
 ///
 /// # Errors
 /// The first error of a model or of `decode`.

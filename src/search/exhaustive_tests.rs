@@ -11,8 +11,8 @@ use super::{
 use crate::random::SeededRng;
 use crate::text::{PhraseBoundaries, SurfaceForms};
 
-/// Maximum units of an unconstrained translation.
-const MAX_UNITS: usize = 3;
+/// Maximum tokens of an unconstrained translation.
+const MAX_TOKENS: usize = 3;
 /// Beam that keeps every hypothesis.
 const EXHAUSTIVE_BEAM: usize = 30_000;
 
@@ -27,7 +27,7 @@ fn constraints(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> Decodin
         prefix: prefix.to_vec(),
         prefix_ends_word: !prefix.is_empty() && prefix.len().is_multiple_of(2),
         removed: 0,
-        required: required.iter().map(|units| required_phrase(units, &surface_forms)).collect(),
+        required: required.iter().map(|tokens| required_phrase(tokens, &surface_forms)).collect(),
         avoided: Arc::new(AvoidedPhrases::new(
             avoided.iter().map(|&text| text.to_owned()).collect(),
             &surface_forms,
@@ -37,12 +37,12 @@ fn constraints(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> Decodin
     }
 }
 
-fn required_phrase(units: &[u32], surface_forms: &SurfaceForms) -> RequiredPhrase {
-    let text: String = units.iter().map(|&unit| surface_forms.text(unit)).collect();
-    RequiredPhrase { text: text.trim().to_owned(), units: units.to_vec(), term: Vec::new() }
+fn required_phrase(tokens: &[u32], surface_forms: &SurfaceForms) -> RequiredPhrase {
+    let text: String = tokens.iter().map(|&token| surface_forms.text(token)).collect();
+    RequiredPhrase { text: text.trim().to_owned(), tokens: tokens.to_vec(), term: Vec::new() }
 }
 
-/// Table in which no unit is improbable, so that words may end and continue anywhere.
+/// Table in which no token is improbable, so that words may end and continue anywhere.
 fn table(seed: u64) -> TableScorer {
     let mut table = TableScorer::new(1, seed);
     let probabilities = table.probabilities.iter_mut().flatten().flatten();
@@ -51,36 +51,36 @@ fn table(seed: u64) -> TableScorer {
 }
 
 fn limits(no_repeat: Option<usize>) -> LengthLimits {
-    LengthLimits { length_factor: 0.0, length_extra: MAX_UNITS + 1, no_repeat }
+    LengthLimits { length_factor: 0.0, length_extra: MAX_TOKENS + 1, no_repeat }
 }
 
 const SCORING: HypothesisScoring =
     HypothesisScoring { length_formula: LengthFormula::Power, length_penalty: 0.7, coverage_penalty: 0.0 };
 
-/// True if `units` contains all required phrases as whole words. The phrases share no units.
-fn contains(units: &[u32], required: &[RequiredPhrase], surface_forms: &SurfaceForms) -> bool {
-    required.iter().map(|required| &required.units).all(|phrase| {
-        let ends = units.windows(phrase.len()).position(|run| run == phrase).map(|start| start + phrase.len());
-        ends.is_some_and(|end| units.get(end).is_none_or(|&unit| !surface_forms.continues_word(unit)))
+/// True if `tokens` contains all required phrases as whole words. The phrases share no tokens.
+fn contains(tokens: &[u32], required: &[RequiredPhrase], surface_forms: &SurfaceForms) -> bool {
+    required.iter().map(|required| &required.tokens).all(|phrase| {
+        let ends = tokens.windows(phrase.len()).position(|run| run == phrase).map(|start| start + phrase.len());
+        ends.is_some_and(|end| tokens.get(end).is_none_or(|&token| !surface_forms.continues_word(token)))
     })
 }
 
-fn repeats(units: &[u32], n: usize) -> bool {
-    let n_grams: Vec<&[u32]> = units.windows(n).collect();
+fn repeats(tokens: &[u32], n: usize) -> bool {
+    let n_grams: Vec<&[u32]> = tokens.windows(n).collect();
     (1..n_grams.len()).any(|index| n_grams[..index].contains(&n_grams[index]))
 }
 
 /// True if a complete sequence meets the constraints.
-fn meets(units: &[u32], constraints: &DecodingConstraints, avoided: &[&str], no_repeat: Option<usize>) -> bool {
+fn meets(tokens: &[u32], constraints: &DecodingConstraints, avoided: &[&str], no_repeat: Option<usize>) -> bool {
     let forms = &constraints.surface_forms;
-    let text: String = units.iter().map(|&unit| forms.text(unit)).collect();
+    let text: String = tokens.iter().map(|&token| forms.text(token)).collect();
     let has_avoided = |phrase: &&str| forms.contains_phrase(&text, 0, phrase);
-    let next = units.get(constraints.prefix.len());
-    units.starts_with(&constraints.prefix)
-        && !(constraints.prefix_ends_word && next.is_some_and(|&unit| forms.continues_word(unit)))
-        && contains(units, &constraints.required, forms)
+    let next = tokens.get(constraints.prefix.len());
+    tokens.starts_with(&constraints.prefix)
+        && !(constraints.prefix_ends_word && next.is_some_and(|&token| forms.continues_word(token)))
+        && contains(tokens, &constraints.required, forms)
         && !avoided.iter().any(has_avoided)
-        && !no_repeat.is_some_and(|n| repeats(units, n))
+        && !no_repeat.is_some_and(|n| repeats(tokens, n))
 }
 
 /// Results of beam search, and the sequences that meet the constraints, both best first.
@@ -93,12 +93,12 @@ fn found_and_expected(
 ) -> (Vec<Hypothesis>, Vec<(f64, Vec<u32>)>) {
     let mut table = table(seed);
     let settings = BeamSearch { beam, scoring: SCORING, limits: limits(no_repeat), best: usize::MAX };
-    let input = [SearchInput { seed_index: 0, source_units: 1, constraints, cancellation: None }];
+    let input = [SearchInput { seed_index: 0, source_tokens: 1, constraints, cancellation: None }];
     let found = search(&mut table, &input, &settings).unwrap().remove(0);
-    let score = |units: &[u32]| table.log_probability(0, units) / (units.len() as f64 + 1.0).powf(0.7);
-    let all = every_sequence(MAX_UNITS + constraints.max_extra_units());
-    let valid = all.into_iter().filter(|units| meets(units, constraints, avoided, no_repeat));
-    let mut valid: Vec<(f64, Vec<u32>)> = valid.map(|units| (score(&units), units)).collect();
+    let score = |tokens: &[u32]| table.log_probability(0, tokens) / (tokens.len() as f64 + 1.0).powf(0.7);
+    let all = every_sequence(MAX_TOKENS + constraints.max_extra_tokens());
+    let valid = all.into_iter().filter(|tokens| meets(tokens, constraints, avoided, no_repeat));
+    let mut valid: Vec<(f64, Vec<u32>)> = valid.map(|tokens| (score(&tokens), tokens)).collect();
     valid.sort_by(|a, b| b.0.total_cmp(&a.0));
     (found, valid)
 }
@@ -124,11 +124,11 @@ fn wide_beam_agrees_with_exhaustive_search_under_constraints() {
             let (found, expected) = found_and_expected(seed, &constraints, avoided, no_repeat, EXHAUSTIVE_BEAM);
             let finished: Vec<&Hypothesis> = found.iter().filter(|one| one.finished).collect();
             assert_eq!(finished.len(), expected.len(), "{prefix:?} {required:?} {avoided:?} {no_repeat:?} {seed}");
-            let mut missing: Vec<&Vec<u32>> = expected.iter().map(|(_, units)| units).collect();
+            let mut missing: Vec<&Vec<u32>> = expected.iter().map(|(_, tokens)| tokens).collect();
             missing.sort();
             for (one, (score, _)) in finished.iter().zip(&expected) {
                 assert!((one.score - score).abs() < 1e-5 && one.unmet_phrases.is_empty());
-                missing.remove(missing.binary_search(&&one.units).unwrap());
+                missing.remove(missing.binary_search(&&one.tokens).unwrap());
             }
         }
     }
@@ -142,8 +142,8 @@ fn narrow_beam_meets_all_constraints() {
             let constraints = constraints(&[4], &[&[5, 7], &[6], &[4]], &["c a"]);
             let (found, expected) = found_and_expected(seed, &constraints, &["c a"], Some(3), beam);
             let best = &found[0];
-            assert!(best.unmet_phrases.is_empty() && best.units[0] == 4, "{beam} {seed} {best:?}");
-            let same = |(score, units): &(f64, Vec<u32>)| *units == best.units && (score - best.score).abs() < 1e-5;
+            assert!(best.unmet_phrases.is_empty() && best.tokens[0] == 4, "{beam} {seed} {best:?}");
+            let same = |(score, tokens): &(f64, Vec<u32>)| *tokens == best.tokens && (score - best.score).abs() < 1e-5;
             assert!(!best.finished || expected.iter().any(same), "{beam} {seed} {best:?}");
             finished += usize::from(best.finished);
         }
@@ -163,7 +163,7 @@ fn best_rank(
     tolerance: f64,
 ) -> (bool, Reverse<usize>, f64) {
     let mut table = if seed.is_multiple_of(2) { TableScorer::new(1, seed) } else { table(seed) };
-    let input = [SearchInput { seed_index: 0, source_units: 1, constraints, cancellation: None }];
+    let input = [SearchInput { seed_index: 0, source_tokens: 1, constraints, cancellation: None }];
     let best = search(&mut table, &input, settings).unwrap().remove(0).remove(0);
     let unmet = best.unmet_phrases.iter().filter(|&&phrase| !constraints.required[phrase].is_term()).count();
     (best.finished, Reverse(unmet), best.score + tolerance * best.score.abs().max(1.0))
@@ -189,7 +189,7 @@ fn wider_beam_never_scores_below_greedy_search() {
             pick(rng, &[&[][..], &[&[5][..]], &[&[5, 7], &[6]]]),
             pick(rng, &[&[][..], &["b"], &["a b", "c", "ad"]]),
         );
-        // The table attends to the previous unit.
+        // The table attends to the previous token.
         let terms = pick(rng, &[Vec::new(), Vec::from_iter(Some(5..6))]);
         constraints.required.iter_mut().for_each(|phrase| phrase.term.clone_from(&terms));
         let constraints = pick(rng, &[DecodingConstraints::default(), constraints]);
@@ -212,40 +212,40 @@ fn sample_frequencies_match_probabilities() {
     const SAMPLES: usize = 20_000;
     let constraints = constraints(&[], &[], &["c"]);
     let mut table = table(4);
-    let input = SearchInput { seed_index: 0, source_units: 1, constraints: &constraints, cancellation: None };
+    let input = SearchInput { seed_index: 0, source_tokens: 1, constraints: &constraints, cancellation: None };
     let drawn = sample(&mut table, &[input], &sampling(SAMPLES, 0)).unwrap().remove(0);
-    assert!(drawn.len() == SAMPLES && drawn.iter().all(|one| !one.units.contains(&6)));
-    for units in every_sequence(2).iter().filter(|units| !units.contains(&6)) {
+    assert!(drawn.len() == SAMPLES && drawn.iter().all(|one| !one.tokens.contains(&6)));
+    for tokens in every_sequence(2).iter().filter(|tokens| !tokens.contains(&6)) {
         let mut last = crate::text::BEGIN;
         let mut probability = 1.0;
-        for &unit in units.iter().chain([&crate::text::END]) {
+        for &token in tokens.iter().chain([&crate::text::END]) {
             let row = &table.probabilities[0][last as usize];
-            probability *= row[unit as usize] / (1.0 - row[6]);
-            last = unit;
+            probability *= row[token as usize] / (1.0 - row[6]);
+            last = token;
         }
-        let same: Vec<&Hypothesis> = drawn.iter().filter(|one| one.finished && one.units == *units).collect();
+        let same: Vec<&Hypothesis> = drawn.iter().filter(|one| one.finished && one.tokens == *tokens).collect();
         let frequency = same.len() as f64 / SAMPLES as f64;
-        assert!((frequency - probability).abs() < 0.012, "{units:?} {frequency} {probability}");
+        assert!((frequency - probability).abs() < 0.012, "{tokens:?} {frequency} {probability}");
         // Log-probabilities are those of the unconstrained model.
-        assert!(same.iter().all(|one| (one.log_probability - table.log_probability(0, units)).abs() < 1e-5));
-        assert!(same.iter().all(|one| one.attention.len() == units.len() + 1));
+        assert!(same.iter().all(|one| (one.log_probability - table.log_probability(0, tokens)).abs() < 1e-5));
+        assert!(same.iter().all(|one| one.attention.len() == tokens.len() + 1));
     }
 }
 
 #[test]
 fn samples_depend_only_on_seed_and_index() {
     let constraints = DecodingConstraints::default();
-    let input = |seed_index| SearchInput { seed_index, source_units: 1, constraints: &constraints, cancellation: None };
-    let units = |found: Vec<Hypothesis>| found.into_iter().map(|one| one.units).collect::<Vec<_>>();
+    let input = |seed_index| SearchInput { seed_index, source_tokens: 1, constraints: &constraints, cancellation: None };
+    let tokens = |found: Vec<Hypothesis>| found.into_iter().map(|one| one.tokens).collect::<Vec<_>>();
     let mut all = sample(&mut TableScorer::new(3, 1), &[input(0), input(1), input(2)], &sampling(4, 5)).unwrap();
     let mut table = TableScorer::new(3, 1);
     table.rows = vec![2];
     let alone = sample(&mut table, &[input(0)], &sampling(4, 7)).unwrap().remove(0);
-    assert_eq!(units(alone), units(all.pop().unwrap()));
+    assert_eq!(tokens(alone), tokens(all.pop().unwrap()));
     let other = sample(&mut TableScorer::new(1, 1), &[input(0)], &SampleSearch { seed: 4, ..sampling(40, 5) })
         .unwrap()
         .remove(0);
     let same = sample(&mut TableScorer::new(1, 1), &[input(0)], &sampling(40, 5)).unwrap().remove(0);
-    assert_ne!(units(other), units(same));
+    assert_ne!(tokens(other), tokens(same));
     assert!(sample(&mut TableScorer::new(1, 1), &[], &sampling(4, 5)).unwrap().is_empty());
 }

@@ -6,11 +6,11 @@ use super::{ConstraintState, HypothesisScoring};
 pub struct HypothesisStep {
     /// Index of the previous step.
     pub parent: Option<usize>,
-    /// Unit id.
-    pub unit: u32,
-    /// log p of the units up to this one, in nats.
+    /// Token id.
+    pub token: u32,
+    /// log p of the tokens up to this one, in nats.
     pub log_probability: f64,
-    /// Attention weights, one for each source unit and `</s>`.
+    /// Attention weights, one for each source token and `</s>`.
     pub attention: Vec<f32>,
     /// Progress through the constraints.
     pub state: ConstraintState,
@@ -19,15 +19,15 @@ pub struct HypothesisStep {
 /// Hypothesis that search returns.
 #[derive(Clone, Debug)]
 pub struct Hypothesis {
-    /// Unit ids, without `</s>`.
-    pub units: Vec<u32>,
-    /// log p(units | source), in nats, with `</s>` if the hypothesis is finished.
+    /// Token ids, without `</s>`.
+    pub tokens: Vec<u32>,
+    /// log p(tokens | source), in nats, with `</s>` if the hypothesis is finished.
     pub log_probability: f64,
-    /// log p of each unit given those before it, in nats, with `</s>` if the hypothesis is finished.
-    pub unit_log_probabilities: Vec<f64>,
+    /// log p of each token given those before it, in nats, with `</s>` if the hypothesis is finished.
+    pub token_log_probabilities: Vec<f64>,
     /// Score by which hypotheses are ranked.
     pub score: f64,
-    /// Attention weights: a row for each unit, and one for `</s>` if the hypothesis is finished.
+    /// Attention weights: a row for each token, and one for `</s>` if the hypothesis is finished.
     pub attention: Vec<Vec<f32>>,
     /// True if it ends with `</s>`; otherwise search stopped it.
     pub finished: bool,
@@ -36,12 +36,12 @@ pub struct Hypothesis {
 }
 
 impl Hypothesis {
-    /// Returns the finished hypothesis without units, the translation of an empty source.
+    /// Returns the finished hypothesis without tokens, the translation of an empty source.
     pub fn empty() -> Self {
         Self {
-            units: Vec::new(),
+            tokens: Vec::new(),
             log_probability: 0.0,
-            unit_log_probabilities: Vec::new(),
+            token_log_probabilities: Vec::new(),
             score: 0.0,
             attention: Vec::new(),
             finished: true,
@@ -51,7 +51,7 @@ impl Hypothesis {
 
     /// True if every score was NaN or −∞.
     pub fn is_degenerate(&self) -> bool {
-        self.units.is_empty() && !self.finished
+        self.tokens.is_empty() && !self.finished
     }
 }
 
@@ -133,12 +133,12 @@ impl HypothesisArena {
         let mut steps: Vec<&HypothesisStep> = self.ancestors(Some(last)).collect();
         steps.reverse();
         let before = std::iter::once(0.0).chain(steps.iter().map(|step| step.log_probability));
-        let unit_log_probabilities = steps.iter().zip(before).map(|(step, before)| step.log_probability - before);
-        let units = &steps[..steps.len() - usize::from(finished)];
+        let token_log_probabilities = steps.iter().zip(before).map(|(step, before)| step.log_probability - before);
+        let tokens = &steps[..steps.len() - usize::from(finished)];
         Hypothesis {
-            units: units.iter().map(|step| step.unit).collect(),
+            tokens: tokens.iter().map(|step| step.token).collect(),
             log_probability: self.steps[last].log_probability,
-            unit_log_probabilities: unit_log_probabilities.collect(),
+            token_log_probabilities: token_log_probabilities.collect(),
             score,
             attention: steps.iter().map(|step| step.attention.clone()).collect(),
             finished,

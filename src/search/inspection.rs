@@ -16,9 +16,9 @@ use crate::text::PaddedBatch;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct Intervention {
-    /// Index of the step, which is that of the target unit.
+    /// Index of the step, which is that of the target token.
     pub step: usize,
-    /// Weights that pool, one for each source unit and `</s>`: a row for each head of each model, or one row for all.
+    /// Weights that pool, one for each source token and `</s>`: a row for each head of each model, or one row for all.
     pub weights: Vec<Vec<f32>>,
 }
 
@@ -41,11 +41,11 @@ struct InspectedScorer<'a> {
 }
 
 impl Scorer for InspectedScorer<'_> {
-    fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions> {
+    fn step(&mut self, parents: &[usize], tokens: &[u32]) -> Result<Predictions> {
         let given = self.intervention.as_ref().filter(|(step, _)| *step == self.step);
         let given = given.map_or(&[][..], |(_, models)| models).iter().map(|weights| Some(&weights[..]));
         self.step += 1;
-        self.scorer.inspect_step(parents, units, given.chain(std::iter::repeat(None)))
+        self.scorer.inspect_step(parents, tokens, given.chain(std::iter::repeat(None)))
     }
 }
 
@@ -61,13 +61,13 @@ pub fn inspect(
     intervention: Option<&Intervention>,
     observer: &mut impl SearchObserver,
 ) -> Result<Vec<Hypothesis>> {
-    if source.units.is_empty() {
+    if source.tokens.is_empty() {
         return Ok(vec![Hypothesis::empty()]);
     }
-    let padded = PaddedBatch::new(std::iter::once(&source.units[..]));
+    let padded = PaddedBatch::new(std::iter::once(&source.tokens[..]));
     let Source { constraints, cancellation, .. } = source;
     let input =
-        SearchInput { seed_index: 0, source_units: padded.length, constraints, cancellation: Some(cancellation) };
+        SearchInput { seed_index: 0, source_tokens: padded.length, constraints, cancellation: Some(cancellation) };
     let intervention = intervention.map(|intervention| {
         let mut first = 0;
         let of_model = |model: &&RnnSearch| {

@@ -22,7 +22,7 @@ pub use batches::{Source, search_all};
 pub use beam::{SearchInput, search};
 pub use cancellation::Cancellation;
 pub use constraints::{
-    ConstraintState, DecodingConstraints, MAX_REQUIRED_PHRASES, MAX_REQUIRED_UNITS, RequiredPhrase, TokenMask,
+    ConstraintState, DecodingConstraints, MAX_REQUIRED_PHRASES, MAX_REQUIRED_TOKENS, RequiredPhrase, TokenMask,
 };
 pub use distribution::{Distribution, Predictions, SamplingConfig, TokenCandidate};
 pub use ensemble_scorer::EnsembleScorer;
@@ -34,12 +34,12 @@ pub use settings::{BeamSearch, Coverage, HypothesisScoring, LengthFormula, Lengt
 
 use candle_core::Result;
 
-/// Model that predicts the next unit. It keeps a decoder state for each row, which is a live hypothesis.
+/// Model that predicts the next token. It keeps a decoder state for each row, which is a live hypothesis.
 pub trait Scorer {
-    /// Replaces the rows: row `i` extends the former row `parents[i]` by `units[i]`. Initially there is one row per
+    /// Replaces the rows: row `i` extends the former row `parents[i]` by `tokens[i]`. Initially there is one row per
     /// sentence.
     ///
     /// # Errors
     /// A model fails.
-    fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions>;
+    fn step(&mut self, parents: &[usize], tokens: &[u32]) -> Result<Predictions>;
 }

@@ -24,9 +24,9 @@ impl SearchObserver for Unobserved {}
 pub struct KeptExtension {
     /// Row of the live hypothesis in the predictions.
     pub row: usize,
-    /// Unit id.
-    pub unit: u32,
-    /// log p of the units up to this one, in nats.
+    /// Token id.
+    pub token: u32,
+    /// log p of the tokens up to this one, in nats.
     pub log_probability: f64,
     /// True if it is extended in the next step: it does not end with `</s>`, and search has not finished.
     pub goes_on: bool,

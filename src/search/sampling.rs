@@ -42,17 +42,17 @@ pub fn sample(
             .iter_mut()
             .filter(|sample| is_cancelled(sample.source.cancellation))
             .for_each(SampledHypothesis::abandon);
-        let (parents, units): (Vec<usize>, Vec<u32>) =
+        let (parents, tokens): (Vec<usize>, Vec<u32>) =
             samples.iter().filter_map(SampledHypothesis::scorer_input).unzip();
         if parents.is_empty() {
             break;
         }
-        let predictions = scorer.step(&parents, &units)?;
+        let predictions = scorer.step(&parents, &tokens)?;
         for (row, sample) in samples.iter_mut().filter(|sample| sample.row.is_some()).enumerate() {
-            let SearchInput { source_units, constraints, .. } = sample.source;
-            let max_units = settings.limits.max_units(source_units) + constraints.max_extra_units();
+            let SearchInput { source_tokens, constraints, .. } = sample.source;
+            let max_tokens = settings.limits.max_tokens(source_tokens) + constraints.max_extra_tokens();
             let is_live = sample.extend(predictions.row(row), &predictions.attention[row], settings);
-            sample.row = (is_live && length < max_units).then_some(row);
+            sample.row = (is_live && length < max_tokens).then_some(row);
         }
     }
     let mut hypotheses = samples.into_iter().map(|sample| sample.finish(settings));
@@ -60,29 +60,29 @@ pub fn sample(
 }
 
 impl SampledHypothesis<'_> {
-    /// Row and last unit, unless complete.
+    /// Row and last token, unless complete.
     fn scorer_input(&self) -> Option<(usize, u32)> {
-        Some((self.row?, self.hypothesis.units.last().copied().unwrap_or(BEGIN)))
+        Some((self.row?, self.hypothesis.tokens.last().copied().unwrap_or(BEGIN)))
     }
 
-    /// Samples the next unit. Returns false if the hypothesis is complete.
+    /// Samples the next token. Returns false if the hypothesis is complete.
     fn extend(&mut self, next: Distribution, attention: &[f32], settings: &SampleSearch) -> bool {
         let constraints = self.source.constraints;
-        let reversed = self.hypothesis.units.iter().rev().copied();
+        let reversed = self.hypothesis.tokens.iter().rev().copied();
         let mask = constraints.token_mask(&self.state, reversed, next, settings.limits.no_repeat);
         // A sample cannot go back to the beginning of a word.
-        let allowed = |unit| mask.allows(unit) && !mask.leads_to_avoided(unit);
+        let allowed = |token| mask.allows(token) && !mask.leads_to_avoided(token);
         let agreeing =
-            next.sample(&settings.sampling, &|unit| allowed(unit) && mask.agrees_with_model(unit), &mut self.rng);
+            next.sample(&settings.sampling, &|token| allowed(token) && mask.agrees_with_model(token), &mut self.rng);
         let drawn = agreeing.or_else(|| next.sample(&settings.sampling, &allowed, &mut self.rng));
         let Some(candidate) = drawn else { return false };
         self.hypothesis.log_probability += f64::from(candidate.log_probability);
-        self.hypothesis.unit_log_probabilities.push(f64::from(candidate.log_probability));
+        self.hypothesis.token_log_probabilities.push(f64::from(candidate.log_probability));
         self.hypothesis.attention.push(attention.to_vec());
-        self.hypothesis.finished = candidate.unit == END;
+        self.hypothesis.finished = candidate.token == END;
         if !self.hypothesis.finished {
-            self.state = mask.advance(candidate.unit, attention);
-            self.hypothesis.units.push(candidate.unit);
+            self.state = mask.advance(candidate.token, attention);
+            self.hypothesis.tokens.push(candidate.token);
         }
         !self.hypothesis.finished
     }

@@ -80,12 +80,12 @@ pub struct SampleSearch {
     pub first: usize,
 }
 
-/// Limits of hypotheses: at most `length_factor` × source units + `length_extra` units, with `</s>`.
+/// Limits of hypotheses: at most `length_factor` × source tokens + `length_extra` tokens, with `</s>`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LengthLimits {
-    /// Maximum number of target units per source unit.
+    /// Maximum number of target tokens per source token.
     pub length_factor: f64,
-    /// Number of additional units.
+    /// Number of additional tokens.
     pub length_extra: usize,
     /// Length of n-grams that may not repeat.
     pub no_repeat: Option<usize>,
@@ -98,9 +98,9 @@ impl Default for LengthLimits {
 }
 
 impl LengthLimits {
-    /// Returns the maximum number of units of a translation.
-    pub fn max_units(&self, source_units: usize) -> usize {
-        (source_units as f64 * self.length_factor) as usize + self.length_extra
+    /// Returns the maximum number of tokens of a translation.
+    pub fn max_tokens(&self, source_tokens: usize) -> usize {
+        (source_tokens as f64 * self.length_factor) as usize + self.length_extra
     }
 }
 
@@ -136,19 +136,19 @@ pub enum LengthFormula {
     Reward,
 }
 
-/// Initial coverage of each source unit, which keeps the penalty finite.
+/// Initial coverage of each source token, which keeps the penalty finite.
 const MIN_COVERAGE: f64 = 0.02;
 
 impl HypothesisScoring {
     /// Returns the score of a hypothesis, with the default formula
-    /// `(log p + β Σ_j ln min(1, 0.02 + Σ_t α_tj)) / lengthᵅ`. `attention` has a row for each unit and `</s>`.
+    /// `(log p + β Σ_j ln min(1, 0.02 + Σ_t α_tj)) / lengthᵅ`. `attention` has a row for each token and `</s>`.
     pub fn score<'a>(&self, log_probability: f64, attention: impl Iterator<Item = &'a [f32]>) -> f64 {
         let mut coverage = Coverage::default();
         attention.for_each(|row| coverage.add(row));
         self.score_covered(log_probability, &coverage)
     }
 
-    /// As [`Self::score`], with the coverage of the source by the units so far.
+    /// As [`Self::score`], with the coverage of the source by the tokens so far.
     pub fn score_covered(&self, log_probability: f64, coverage: &Coverage) -> f64 {
         let uncovered: f64 = coverage.sums.iter().map(|sum| sum.min(1.0).ln()).sum();
         let sum = log_probability + self.coverage_penalty * uncovered;
@@ -156,16 +156,16 @@ impl HypothesisScoring {
     }
 }
 
-/// Coverage of the source by the units of a hypothesis, and their number.
+/// Coverage of the source by the tokens of a hypothesis, and their number.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
-    /// 0.02 + Σ_t α_tj for each source unit.
+    /// 0.02 + Σ_t α_tj for each source token.
     sums: Vec<f64>,
     length: f64,
 }
 
 impl Coverage {
-    /// Adds the attention weights of one more unit.
+    /// Adds the attention weights of one more token.
     pub fn add(&mut self, row: &[f32]) {
         self.sums.resize(row.len(), MIN_COVERAGE);
         self.sums.iter_mut().zip(row).for_each(|(sum, &alpha)| *sum += f64::from(alpha));

@@ -9,7 +9,7 @@ use crate::kernels::buffer_pool::Buffer;
 use crate::random::SeededRng;
 use crate::text::{BEGIN, END};
 
-/// Random bigram tables p(next | last), one for each sentence, over units 4 to 7 and `</s>`.
+/// Random bigram tables p(next | last), one for each sentence, over tokens 4 to 7 and `</s>`.
 pub struct TableScorer {
     /// Sentence of each row.
     pub rows: Vec<usize>,
@@ -22,7 +22,7 @@ impl TableScorer {
         let mut rng = SeededRng::new(seed, "table", 0);
         let mut row = || -> Vec<f64> {
             let mut row: Vec<f64> =
-                (0..8).map(|unit| if unit < 2 || unit == 3 { 0.0 } else { rng.uniform() }).collect();
+                (0..8).map(|token| if token < 2 || token == 3 { 0.0 } else { rng.uniform() }).collect();
             row[END as usize] *= 0.5;
             let sum: f64 = row.iter().sum();
             row.iter().map(|p| p / sum).collect()
@@ -32,26 +32,26 @@ impl TableScorer {
     }
 
     /// log p of a finished sequence.
-    pub fn log_probability(&self, sentence: usize, units: &[u32]) -> f64 {
+    pub fn log_probability(&self, sentence: usize, tokens: &[u32]) -> f64 {
         let mut last = BEGIN;
         let mut sum = 0.0;
-        for &unit in units.iter().chain([&END]) {
-            sum += self.probabilities[sentence][last as usize][unit as usize].ln();
-            last = unit;
+        for &token in tokens.iter().chain([&END]) {
+            sum += self.probabilities[sentence][last as usize][token as usize].ln();
+            last = token;
         }
         sum
     }
 }
 
 impl Scorer for TableScorer {
-    fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions> {
+    fn step(&mut self, parents: &[usize], tokens: &[u32]) -> Result<Predictions> {
         self.rows = parents.iter().map(|&parent| self.rows[parent]).collect();
-        let row = |(&sentence, &unit): (&usize, &u32)| &self.probabilities[sentence][unit as usize];
+        let row = |(&sentence, &token): (&usize, &u32)| &self.probabilities[sentence][token as usize];
         let logits: Vec<f32> =
-            self.rows.iter().zip(units).flat_map(row).map(|probability| probability.ln() as f32).collect();
-        // Attends to the position that equals the previous unit.
-        let attention = |&unit: &u32| (0..8).map(|position| f32::from(u8::from(position == unit))).collect();
-        Ok(Predictions::from_logits(Buffer::from_slice(&logits), units.iter().map(attention).collect()))
+            self.rows.iter().zip(tokens).flat_map(row).map(|probability| probability.ln() as f32).collect();
+        // Attends to the position that equals the previous token.
+        let attention = |&token: &u32| (0..8).map(|position| f32::from(u8::from(position == token))).collect();
+        Ok(Predictions::from_logits(Buffer::from_slice(&logits), tokens.iter().map(attention).collect()))
     }
 }
 
@@ -61,21 +61,21 @@ pub fn unconstrained(sentences: usize) -> Vec<SearchInput<'static>> {
     (0..sentences)
         .map(|index| SearchInput {
             seed_index: index as u64,
-            source_units: index,
+            source_tokens: index,
             constraints: &NONE,
             cancellation: None,
         })
         .collect()
 }
 
-/// All sequences of up to `max_units` of units 4 to 7.
-pub fn every_sequence(max_units: usize) -> Vec<Vec<u32>> {
+/// All sequences of up to `max_tokens` of tokens 4 to 7.
+pub fn every_sequence(max_tokens: usize) -> Vec<Vec<u32>> {
     let mut all: Vec<Vec<u32>> = vec![vec![]];
-    for length in 0..max_units {
+    for length in 0..max_tokens {
         let longer: Vec<Vec<u32>> = all
             .iter()
-            .filter(|units| units.len() == length)
-            .flat_map(|units| (4..8).map(move |unit| [units.as_slice(), &[unit]].concat()))
+            .filter(|tokens| tokens.len() == length)
+            .flat_map(|tokens| (4..8).map(move |token| [tokens.as_slice(), &[token]].concat()))
             .collect();
         all.extend(longer);
     }

@@ -3,7 +3,7 @@
 use super::error::ApiError;
 use super::options::RequestLimits;
 use crate::search::{DecodingConstraints, Search};
-use crate::translator::{MAX_SENTENCE_UNITS, Request, ResultSelection};
+use crate::translator::{MAX_SENTENCE_TOKENS, Request, ResultSelection};
 
 /// Steps of a request for each character that `--char-limit` permits: five hypotheses of the longest sentences.
 const STEPS_PER_CHARACTER: usize = 30;
@@ -38,15 +38,15 @@ pub struct Cost {
 impl Cost {
     /// Cost of a search for the translations of a sentence of so many tokens. Constraints widen the beam and lengthen translations.
     pub fn of_search(source_tokens: usize, constraints: &DecodingConstraints, request: &Request) -> Self {
-        let source = source_tokens.min(MAX_SENTENCE_UNITS) + 1;
-        let required = constraints.required_units();
+        let source = source_tokens.min(MAX_SENTENCE_TOKENS) + 1;
+        let required = constraints.required_tokens();
         let (limits, width) = match request.search {
             // Greedy search runs beside the beam.
             Search::Beam(settings) => (settings.limits, settings.beam + required + 1 + required),
             Search::Sample(settings) => (settings.limits, settings.samples),
         };
         let results = request.search.results().min(request.search.width());
-        let longest = limits.max_units(source) + constraints.max_extra_units();
+        let longest = limits.max_tokens(source) + constraints.max_extra_tokens();
         // Few translations are as long as they may be.
         let steps = (longest / 2).saturating_mul(width).saturating_mul(TOKENS_PER_STEP + source) / TOKENS_PER_STEP;
         let comparisons = match request.selection {

@@ -12,13 +12,13 @@ use super::job::SlicedJob;
 use super::loaded_model::LoadedModel;
 use crate::search::Cancellation;
 use crate::text::Pair;
-use crate::translator::MAX_SENTENCE_UNITS;
+use crate::translator::MAX_SENTENCE_TOKENS;
 
 /// Kind of work on pairs.
 pub trait PairWork: Send {
     /// Maximum length of a side that is read, in tokens or words.
     fn max_length(&self) -> usize {
-        MAX_SENTENCE_UNITS
+        MAX_SENTENCE_TOKENS
     }
 
     /// Checks the request, before the first pair.

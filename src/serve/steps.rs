@@ -30,7 +30,7 @@ use crate::translator::{DecodeOptions, Linker, PartialTranslation, Sentence, Tra
 /// Maximum beam size: the whole beam is sent.
 const MAX_BEAM: usize = 20;
 /// Maximum tokens of a sentence. The answer grows with their square.
-const MAX_UNITS: usize = 200;
+const MAX_TOKENS: usize = 200;
 /// Weights below this are left out of the events of steps, in thousandths.
 const MIN_WEIGHT: u16 = 10;
 /// Maximum number of candidates per step.
@@ -53,7 +53,7 @@ pub struct StepsRequest {
     tag_source: Option<String>,
     /// Ids of the tokens that the translation begins with, taken from a trace.
     #[serde(default)]
-    prefix_units: Vec<u32>,
+    prefix_tokens: Vec<u32>,
     /// Attention weights that replace the model's own in one step.
     intervention: Option<Intervention>,
     /// Number of most probable tokens per step.
@@ -141,19 +141,19 @@ impl StepsRequest {
         TranslationOptions { decoding, attention, ..TranslationOptions::default() }.check(model)?;
         let translator = model.translator.clone().with_attention(&self.attention)?;
         let sentence = Sentence::tagged(self.tag_source.as_deref(), &self.text);
-        let units = translator.checkpoint().source.encode(&sentence.text)?.len();
-        if units > MAX_UNITS {
-            return usage(format!("the steps of at most {MAX_UNITS} tokens can be shown, not of {units}"));
+        let tokens = translator.checkpoint().source.encode(&sentence.text)?.len();
+        if tokens > MAX_TOKENS {
+            return usage(format!("the steps of at most {MAX_TOKENS} tokens can be shown, not of {tokens}"));
         }
         let constraints = DecodingConstraints::default();
-        let weights = Cost::of_search(units, &constraints, &self.decoding.request()?).results / self.decoding.n_best;
+        let weights = Cost::of_search(tokens, &constraints, &self.decoding.request()?).results / self.decoding.n_best;
         if weights > MAX_WEIGHTS {
             return usage("length_factor is too large for the steps of a text of this length");
         }
         let sentence = Sentence { cancellation: cancellation.clone(), ..sentence };
         let options = TraceOptions {
             decode: self.decoding,
-            prefix: self.prefix_units,
+            prefix: self.prefix_tokens,
             intervention: self.intervention,
             candidates: self.candidates,
         };

@@ -27,7 +27,7 @@ use crate::reporter::Silent;
 use crate::search::Cancellation;
 use crate::text::Pair;
 use crate::translator::{
-    DecodeOptions, LinkOptions, Linker, LinksFrom, MAX_LINKED_WORDS, MAX_SENTENCE_UNITS, Markup, ScoredPair, Sentence,
+    DecodeOptions, LinkOptions, Linker, LinksFrom, MAX_LINKED_WORDS, MAX_SENTENCE_TOKENS, Markup, ScoredPair, Sentence,
 };
 
 /// Fields on which the cost of a translation depends.
@@ -300,7 +300,7 @@ struct AlignWork {
 
 impl PairWork for AlignWork {
     fn max_length(&self) -> usize {
-        if self.links.links_from.uses_attention() { MAX_SENTENCE_UNITS } else { MAX_LINKED_WORDS }
+        if self.links.links_from.uses_attention() { MAX_SENTENCE_TOKENS } else { MAX_LINKED_WORDS }
     }
 
     fn begin(&mut self, model: &LoadedModel, costs: &[Cost], budget: &WorkBudget) -> Result<(), ApiError> {

@@ -8,20 +8,20 @@ use crate::random::SeededRng;
 /// Sentence pair as ids, without `<s>` and `</s>`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Example {
-    /// Source unit ids.
+    /// Source token ids.
     pub source: Vec<u32>,
-    /// Target unit ids.
+    /// Target token ids.
     pub target: Vec<u32>,
     /// Alignment targets for guided attention; empty if there are none.
     pub guide: Vec<GuideWeight>,
 }
 
-/// Attention weight that a target unit should have on a source unit; either may be `</s>`.
+/// Attention weight that a target token should have on a source token; either may be `</s>`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GuideWeight {
-    /// Position of the target unit.
+    /// Position of the target token.
     pub target: u32,
-    /// Position of the source unit.
+    /// Position of the source token.
     pub source: u32,
     /// Target attention weight, times the weight of the guided-alignment loss.
     pub weight: f32,
@@ -70,7 +70,7 @@ impl PaddedBatch {
     }
 
     /// Number of ids other than padding.
-    pub fn units(&self) -> usize {
+    pub fn tokens(&self) -> usize {
         self.lengths.iter().sum()
     }
 
@@ -149,7 +149,7 @@ impl BatchShare {
 pub enum BatchSize {
     /// Number of sentence pairs.
     Sentences(usize),
-    /// Number of target units, including padding; a longer sentence forms a batch of its own.
+    /// Number of target tokens, including padding; a longer sentence forms a batch of its own.
     Tokens(usize),
 }
 
@@ -157,7 +157,7 @@ impl fmt::Display for BatchSize {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Sentences(max) => write!(formatter, "{max} pairs"),
-            Self::Tokens(max) => write!(formatter, "{max} target units"),
+            Self::Tokens(max) => write!(formatter, "{max} target tokens"),
         }
     }
 }
@@ -194,7 +194,7 @@ mod tests {
         let padded = PaddedBatch::new(sequences.into_iter());
         assert_eq!(padded.ids, [5, 6, END, END, PADDING, PADDING, 7, END, PADDING]);
         assert_eq!(padded.lengths, [3, 1, 2]);
-        assert_eq!((padded.length, padded.units(), padded.id(2, 1)), (3, 6, END));
+        assert_eq!((padded.length, padded.tokens(), padded.id(2, 1)), (3, 6, END));
         assert_eq!(PaddedBatch::new([].into_iter()).length, 0);
     }
 

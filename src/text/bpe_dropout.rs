@@ -1,7 +1,7 @@
 //! BPE-dropout (Provilkov, Emelianenko & Voita 2020, "BPE-Dropout: Simple and Effective Subword Regularization").
 //!
 //! Each round applies the merge of highest priority, but skips each possible merge with probability `rate`. A word is
-//! finished when no merge is left or all were skipped. A word of more than [`LONGEST_WORD`] characters keeps its units,
+//! finished when no merge is left or all were skipped. A word of more than [`LONGEST_WORD`] characters keeps its tokens,
 //! since the rounds take quadratic time.
 
 use std::collections::HashMap;
@@ -12,33 +12,33 @@ use crate::random::SeededRng;
 /// Merges of a vocabulary, by priority.
 #[derive(Debug, Default)]
 pub struct Merges {
-    /// Rank and merged unit of each pair.
+    /// Rank and merged token of each pair.
     by_pair: HashMap<[u32; 2], (u32, u32)>,
-    /// The two parts of each merged unit.
+    /// The two parts of each merged token.
     parts: HashMap<u32, [u32; 2]>,
 }
 
 impl Merges {
-    /// Returns the merges of pairs, given with their merged units by priority.
+    /// Returns the merges of pairs, given with their merged tokens by priority.
     pub fn new(merges: impl Iterator<Item = ([u32; 2], u32)>) -> Self {
         let mut table = Self::default();
         for (rank, (pair, whole)) in (0..).zip(merges) {
             table.by_pair.insert(pair, (rank, whole));
-            // If several pairs spell the same unit, the first one produces it.
+            // If several pairs spell the same token, the first one produces it.
             table.parts.entry(whole).or_insert(pair);
         }
         table
     }
 
-    /// Splits a unit into units that no merge produces.
-    fn split(&self, unit: u32, base: &mut Vec<u32>) {
-        match self.parts.get(&unit) {
+    /// Splits a token into tokens that no merge produces.
+    fn split(&self, token: u32, base: &mut Vec<u32>) {
+        match self.parts.get(&token) {
             Some(parts) => parts.iter().for_each(|&part| self.split(part, base)),
-            None => base.push(unit),
+            None => base.push(token),
         }
     }
 
-    /// Merges the units of one word; skips each possible merge with probability `rate`.
+    /// Merges the tokens of one word; skips each possible merge with probability `rate`.
     fn merge(&self, word: &mut Vec<u32>, rate: f64, rng: &mut SeededRng) {
         loop {
             let candidates = word.windows(2).enumerate().filter_map(|(index, pair)| {
@@ -55,20 +55,20 @@ impl Merges {
 /// Texts to resegment with random merges left out. Equal words are stored once.
 pub struct Resegmenter {
     merges: Merges,
-    /// Base units of each word; the units of the vocabulary for overlong words.
+    /// Base tokens of each word; the tokens of the vocabulary for overlong words.
     words: Vec<Vec<u32>>,
     /// Word indices of each text.
     texts: Vec<Vec<u32>>,
 }
 
 impl Resegmenter {
-    /// Returns a resegmenter of texts, given as the units of their words.
+    /// Returns a resegmenter of texts, given as the tokens of their words.
     pub fn new(merges: Merges, texts: impl Iterator<Item = Vec<Vec<u32>>>) -> Self {
         let (mut words, mut indices) = (Vec::new(), HashMap::new());
         let mut index_of = |word: Vec<u32>| -> u32 {
             *indices.entry(word).or_insert_with_key(|word| {
                 let mut base = Vec::new();
-                word.iter().for_each(|&unit| merges.split(unit, &mut base));
+                word.iter().for_each(|&token| merges.split(token, &mut base));
                 words.push(if base.len() > LONGEST_WORD { word.clone() } else { base });
                 words.len() as u32 - 1
             })
@@ -79,13 +79,13 @@ impl Resegmenter {
 
     /// Samples a segmentation of a text.
     pub fn cut(&self, text: usize, rate: f64, rng: &mut SeededRng) -> Vec<u32> {
-        let mut units = Vec::new();
+        let mut tokens = Vec::new();
         for &word in &self.texts[text] {
             let mut word = self.words[word as usize].clone();
             self.merges.merge(&mut word, rate, rng);
-            units.append(&mut word);
+            tokens.append(&mut word);
         }
-        units
+        tokens
     }
 }
 
@@ -93,7 +93,7 @@ impl Resegmenter {
 mod tests {
     use super::*;
 
-    /// Merges to ab, abc and cd, over the units a to d as 0 to 3.
+    /// Merges to ab, abc and cd, over the tokens a to d as 0 to 3.
     fn merges() -> Merges {
         Merges::new([([0, 1], 4), ([4, 2], 5), ([2, 3], 6)].into_iter())
     }
@@ -105,16 +105,16 @@ mod tests {
 
     #[test]
     fn zero_rate_keeps_segmentation() {
-        assert!(samples(&[5, 3], 0.0).iter().all(|units| units == &[5, 3]), "ab and abc come before cd");
-        assert!(samples(&[0, 1, 2, 3], 0.0).iter().all(|units| units == &[5, 3]));
+        assert!(samples(&[5, 3], 0.0).iter().all(|tokens| tokens == &[5, 3]), "ab and abc come before cd");
+        assert!(samples(&[0, 1, 2, 3], 0.0).iter().all(|tokens| tokens == &[5, 3]));
     }
 
     #[test]
     fn dropout_samples_every_segmentation_of_a_word() {
         let mut found = samples(&[5, 3], 0.3);
-        for units in &found {
+        for tokens in &found {
             let mut base = Vec::new();
-            units.iter().for_each(|&unit| merges().split(unit, &mut base));
+            tokens.iter().for_each(|&token| merges().split(token, &mut base));
             assert_eq!(base, [0, 1, 2, 3]);
         }
         found.sort();
@@ -123,16 +123,16 @@ mod tests {
     }
 
     #[test]
-    fn overlong_word_keeps_its_units() {
+    fn overlong_word_keeps_its_tokens() {
         let [kept, split] = [LONGEST_WORD / 3 + 1, LONGEST_WORD / 3].map(|repeated| vec![5; repeated]);
-        assert!(samples(&kept, 0.5).iter().all(|units| *units == kept));
-        assert!(samples(&split, 0.5).iter().any(|units| *units != split));
+        assert!(samples(&kept, 0.5).iter().all(|tokens| *tokens == kept));
+        assert!(samples(&split, 0.5).iter().any(|tokens| *tokens != split));
     }
 
     #[test]
-    fn accepts_empty_texts_and_unknown_units() {
+    fn accepts_empty_texts_and_unknown_tokens() {
         let resegmenter = Resegmenter::new(merges(), [Vec::new(), vec![vec![9]]].into_iter());
         assert!(resegmenter.cut(0, 0.5, &mut SeededRng::new(1, "cuts", 0)).is_empty());
-        assert_eq!(resegmenter.cut(1, 0.5, &mut SeededRng::new(1, "cuts", 0)), [9], "a unit without merges stays");
+        assert_eq!(resegmenter.cut(1, 0.5, &mut SeededRng::new(1, "cuts", 0)), [9], "a token without merges stays");
     }
 }

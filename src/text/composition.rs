@@ -1,4 +1,4 @@
-//! Canonical decomposition of characters, and composition of texts in which units have byte ranges.
+//! Canonical decomposition of characters, and composition of texts in which tokens have byte ranges.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_of_a_syllable_share_its_range() {
+    fn tokens_of_a_syllable_share_its_range() {
         let text = decomposed("각 é가");
         let mut spans: Vec<Range<usize>> =
             text.char_indices().map(|(start, character)| start..start + character.len_utf8()).collect();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::composition::decomposed;
-use super::{Pair, Units, WordSplitting, word_spans};
+use super::{Pair, Tokenization, WordSplitting, word_spans};
 
 /// Minimum share of one-word lines on a side of single words.
 const MIN_SINGLE_WORD_SHARE: f64 = 0.95;
@@ -23,7 +23,7 @@ pub enum LineKind {
     Sentences,
     /// Single words, or with features their forms, segmented into characters.
     Words,
-    /// Space-separated symbols such as phones, each a unit.
+    /// Space-separated symbols such as phones, each a token.
     Symbols,
 }
 
@@ -96,13 +96,13 @@ impl CorpusStats {
 }
 
 impl SideStats {
-    /// Returns the default units.
-    pub fn units(&self) -> Units {
+    /// Returns the default tokenization.
+    pub fn tokenization(&self) -> Tokenization {
         match self.kind {
-            LineKind::Sentences => Units::Bpe,
-            LineKind::Words if self.decomposes => Units::Letter,
-            LineKind::Words => Units::Char,
-            LineKind::Symbols => Units::Word,
+            LineKind::Sentences => Tokenization::Bpe,
+            LineKind::Words if self.decomposes => Tokenization::Letter,
+            LineKind::Words => Tokenization::Char,
+            LineKind::Symbols => Tokenization::Word,
         }
     }
 
@@ -185,12 +185,12 @@ mod tests {
 
     #[test]
     fn syllables_are_decomposed_where_they_have_fewer_letters() {
-        let units = |lines: &[&str]| SideStats::new(lines.iter().copied(), false).units();
+        let tokenization = |lines: &[&str]| SideStats::new(lines.iter().copied(), false).tokenization();
         let syllables: Vec<String> = ('가'..='깋').map(String::from).collect();
         let korean: Vec<&str> = syllables.iter().map(String::as_str).collect();
-        assert_eq!(units(&korean), Units::Letter);
-        assert_eq!(units(&["été", "forêt", "garçon", "noël"]), Units::Char);
-        assert_eq!(units(&["가 나 다", "마 바 사"]), Units::Word);
+        assert_eq!(tokenization(&korean), Tokenization::Letter);
+        assert_eq!(tokenization(&["été", "forêt", "garçon", "noël"]), Tokenization::Char);
+        assert_eq!(tokenization(&["가 나 다", "마 바 사"]), Tokenization::Word);
     }
 
     #[test]

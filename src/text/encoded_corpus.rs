@@ -14,7 +14,7 @@ pub struct EncodedCorpus {
     pub weights: Option<Vec<f64>>,
     /// Number of pairs omitted because a side is blank.
     pub empty: usize,
-    /// Number of pairs omitted because a side has too many units.
+    /// Number of pairs omitted because a side has too many tokens.
     pub too_long: usize,
 }
 
@@ -33,7 +33,7 @@ impl EncodedCorpus {
         }
     }
 
-    /// Encodes pairs. Omits blank pairs and those with more than `max_length` units on a side.
+    /// Encodes pairs. Omits blank pairs and those with more than `max_length` tokens on a side.
     pub fn new(pairs: Vec<Pair>, source: &Vocabulary, target: &Vocabulary, max_length: usize) -> Result<Self> {
         let sources = source.encode_all(pairs.iter().map(|pair| pair.source.as_str()))?;
         let targets = target.encode_all(pairs.iter().map(|pair| pair.target.as_str()))?;

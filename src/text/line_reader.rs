@@ -314,10 +314,10 @@ mod tests {
     #[test]
     fn rejects_utf_16_by_name() {
         let text = "The fox sleeps.\tRufo.\n";
-        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let tokens: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         for bytes in [
-            units.clone(),
-            [&b"\xff\xfe"[..], &units].concat(),
+            tokens.clone(),
+            [&b"\xff\xfe"[..], &tokens].concat(),
             "\u{feff}日本".encode_utf16().flat_map(u16::to_be_bytes).collect(),
         ] {
             assert!(lines(&bytes).unwrap_err().to_string().contains("UTF-16"));

@@ -28,7 +28,7 @@ mod table_header;
 mod table_records;
 mod table_writer;
 mod tokenizer_json;
-mod units;
+mod tokens;
 mod vocabulary;
 mod vocabulary_extend;
 mod word_spans;
@@ -68,7 +68,7 @@ pub use surface_forms::{PhraseBoundaries, SurfaceForms};
 pub use table_format::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, is_csv, is_separator_line};
 pub use table_header::is_header;
 pub use table_writer::{RowSyntax, TableWriter};
-pub use units::{BEGIN, END, PADDING, SPECIALS, Units};
+pub use tokenization::{BEGIN, END, PADDING, SPECIALS, Tokenization};
 pub use vocabulary::Vocabulary;
 pub use word_spans::{
     LONGEST_WORD, WordSplitting, are_single_words, is_punctuation, locate_words, strip_punctuation, word_of_span,

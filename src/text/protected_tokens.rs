@@ -1,4 +1,4 @@
-//! Protected tokens: pieces of text that are always one unit, such as language tags and features of a word to inflect.
+//! Protected tokens: pieces of text that are never split, such as language tags and features of a word to inflect.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{Normalization, SPECIALS, Units};
+use super::{Normalization, SPECIALS, Tokenization};
 
 /// Brackets around a feature in a text.
 const BRACKETS: [char; 2] = ['⟨', '⟩'];
@@ -20,7 +20,7 @@ impl ProtectedTokens {
     /// Sorts protected tokens and removes duplicates.
     ///
     /// # Errors
-    /// One is empty, contains white space or `▁`, or is a special unit.
+    /// One is empty, contains white space or `▁`, or is a special token.
     pub fn new(pieces: impl IntoIterator<Item = String>) -> Result<Self> {
         let mut pieces: Vec<String> = pieces.into_iter().collect();
         for piece in &pieces {
@@ -32,7 +32,7 @@ impl ProtectedTokens {
             // Text must not turn into the end of a sentence, padding and so on.
             ensure!(
                 !SPECIALS.contains(&piece.as_str()),
-                "{piece:?} cannot be a protected token: {} are special units; choose another name",
+                "{piece:?} cannot be a protected token: {} are special tokens; choose another name",
                 SPECIALS.join(", ")
             );
         }
@@ -90,20 +90,20 @@ impl ProtectedTokens {
     }
 
     /// Returns the regular expression that pre-tokenizes text, with the tokens as parts of their own.
-    pub(super) fn pattern(&self, units: Units) -> String {
+    pub(super) fn pattern(&self, tokenization: Tokenization) -> String {
         if self.is_empty() {
-            return units.pattern().to_owned();
+            return tokenization.pattern().to_owned();
         }
-        let tokens: Vec<String> = self.iter().map(|token| escape_regex(&units.written(token))).collect();
-        let space = if units.are_characters() { "" } else { "▁?" };
-        format!("{space}(?:{})|{}", tokens.join("|"), units.pattern())
+        let tokens: Vec<String> = self.iter().map(|token| escape_regex(&tokenization.written(token))).collect();
+        let space = if tokenization.are_characters() { "" } else { "▁?" };
+        format!("{space}(?:{})|{}", tokens.join("|"), tokenization.pattern())
     }
 
-    /// Returns the units of the tokens: with and without a space before them, unless units are characters.
-    pub fn units(&self, units: Units) -> Vec<String> {
-        let spaces: &[&str] = if units.are_characters() { &[""] } else { &["", "▁"] };
+    /// Returns the spellings of the tokens in a vocabulary: with and without a space before them, unless tokens are characters.
+    pub fn spellings(&self, tokenization: Tokenization) -> Vec<String> {
+        let spaces: &[&str] = if tokenization.are_characters() { &[""] } else { &["", "▁"] };
         let written =
-            |token: &str| spaces.iter().map(|space| format!("{space}{}", units.written(token))).collect::<Vec<_>>();
+            |token: &str| spaces.iter().map(|space| format!("{space}{}", tokenization.written(token))).collect::<Vec<_>>();
         self.iter().flat_map(written).collect()
     }
 }

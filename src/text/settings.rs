@@ -2,18 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Normalization, ProtectedTokens, Units};
+use super::{Normalization, ProtectedTokens, Tokenization};
 
-/// Text settings of a model: normalization, units and limits.
+/// Text settings of a model: normalization, tokenization and limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextSettings {
     /// Normalization of both sides; none for models saved before this setting existed.
     #[serde(default, alias = "normalisation")]
     pub normalization: Normalization,
-    /// Kind of source units.
-    pub source_units: Units,
-    /// Kind of target units.
-    pub target_units: Units,
+    /// Tokenization of source sentences.
+    #[serde(alias = "source_units")]
+    pub source_tokenization: Tokenization,
+    /// Tokenization of target sentences.
+    #[serde(alias = "target_units")]
+    pub target_tokenization: Tokenization,
     /// Protected tokens of source sentences.
     #[serde(default, alias = "source_atoms", skip_serializing_if = "ProtectedTokens::is_empty")]
     pub source_protected_tokens: ProtectedTokens,
@@ -22,23 +24,23 @@ pub struct TextSettings {
     pub target_protected_tokens: ProtectedTokens,
     /// True if both sides share one vocabulary.
     pub joint_vocabulary: bool,
-    /// Maximum number of units of a side in training; longer pairs are omitted.
+    /// Maximum number of tokens of a side in training; longer pairs are omitted.
     pub max_length: usize,
 }
 
 impl TextSettings {
-    /// True if both sides have character units.
+    /// True if both sides have character tokens.
     pub fn are_both_characters(&self) -> bool {
-        self.source_units.are_characters() && self.target_units.are_characters()
+        self.source_tokenization.are_characters() && self.target_tokenization.are_characters()
     }
 
     /// True if a side has subwords, whose segmentation can vary.
     pub fn has_subwords(&self) -> bool {
-        [self.source_units, self.target_units].contains(&Units::Bpe)
+        [self.source_tokenization, self.target_tokenization].contains(&Tokenization::Bpe)
     }
 
-    /// True if a side has character units, so that its space-separated words cannot be aligned.
-    pub fn has_character_units(&self) -> bool {
-        self.source_units.are_characters() || self.target_units.are_characters()
+    /// True if a side has character tokens, so that its space-separated words cannot be aligned.
+    pub fn has_character_tokens(&self) -> bool {
+        self.source_tokenization.are_characters() || self.target_tokenization.are_characters()
     }
 }

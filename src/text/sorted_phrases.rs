@@ -34,7 +34,7 @@ impl SortedPhrases {
         parts.filter(|(before, rest)| is_boundary(before, rest)).find_map(|(_, rest)| whole(rest))
     }
 
-    /// True if a unit with this text contains a phrase or ends with a beginning of one.
+    /// True if a token with this text contains a phrase or ends with a beginning of one.
     pub fn may_begin_within(&self, text: &str, forms: &SurfaceForms) -> bool {
         let is_beginning = |(start, _)| {
             let (before, rest) = text.split_at(start);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_units_that_begin_phrases() {
+    fn finds_tokens_that_begin_phrases() {
         let forms = SurfaceForms::new(Vec::new(), PhraseBoundaries::Words);
         let phrases = phrases(&["Katze", "ein Hund"]);
         for text in [" ein", "ein", "e", " kein e", "-ein Hunde"] {
@@ -124,7 +124,7 @@ mod tests {
         }
         assert!(phrases.may_begin_within("Katzen", &forms) && phrases.may_begin_within(" Kat", &forms));
         assert!(
-            self::phrases(&["ein"]).may_begin_within("me", &SurfaceForms::new(Vec::new(), PhraseBoundaries::Units))
+            self::phrases(&["ein"]).may_begin_within("me", &SurfaceForms::new(Vec::new(), PhraseBoundaries::Tokens))
         );
     }
 }

@@ -1,14 +1,14 @@
-//! Surface forms of units, to find phrases in a hypothesis while it grows.
+//! Surface forms of tokens, to find phrases in a hypothesis while it grows.
 
 use std::ops::Range;
 
 use super::composition::may_compose;
 use super::word_spans::{is_of_word, is_unspaced};
 
-/// Text of each unit of a vocabulary.
+/// Text of each token of a vocabulary.
 #[derive(Clone, Debug, Default)]
 pub struct SurfaceForms {
-    /// By id, with spaces as spaces; empty for special units.
+    /// By id, with spaces as spaces; empty for special tokens.
     texts: Vec<String>,
     boundaries: PhraseBoundaries,
 }
@@ -21,29 +21,29 @@ pub enum PhraseBoundaries {
     Words,
     /// Between characters, which may consist of several letters.
     Characters,
-    /// Between any units.
-    Units,
+    /// Between any tokens.
+    Tokens,
 }
 
 impl SurfaceForms {
-    /// Returns the surface forms of units, given by id.
+    /// Returns the surface forms of tokens, given by id.
     pub fn new(texts: Vec<String>, boundaries: PhraseBoundaries) -> Self {
         Self { texts, boundaries }
     }
 
-    /// Returns the text of a unit.
-    pub fn text(&self, unit: u32) -> &str {
-        self.texts.get(unit as usize).map_or("", String::as_str)
+    /// Returns the text of a token.
+    pub fn text(&self, token: u32) -> &str {
+        self.texts.get(token as usize).map_or("", String::as_str)
     }
 
-    /// Texts of all units by id.
+    /// Texts of all tokens by id.
     pub fn texts(&self) -> &[String] {
         &self.texts
     }
 
-    /// True if a unit extends a word, or a character, that the units before it began.
-    pub fn continues_word(&self, unit: u32) -> bool {
-        self.boundaries.may_continue(self.text(unit))
+    /// True if a token extends a word, or a character, that the tokens before it began.
+    pub fn continues_word(&self, token: u32) -> bool {
+        self.boundaries.may_continue(self.text(token))
     }
 
     /// As [`PhraseBoundaries::is_boundary`].
@@ -77,7 +77,7 @@ impl SurfaceForms {
     }
 
     /// True if a text ends with a phrase, or with a beginning of it that lacks only the rest of its last word, so that
-    /// further units decide whether the phrase stands there. False if phrases end at any unit.
+    /// further tokens decide whether the phrase stands there. False if phrases end at any token.
     pub fn approaches_phrase(&self, text: &str, phrase: &str) -> bool {
         let last_word = self.boundaries.start_of_last(phrase);
         last_word.is_some_and(|start| self.rests(text, phrase, start).next().is_some())
@@ -105,7 +105,7 @@ impl PhraseBoundaries {
         match self {
             Self::Words => text.starts_with(joins_words),
             Self::Characters => text.starts_with(may_compose),
-            Self::Units => false,
+            Self::Tokens => false,
         }
     }
 
@@ -114,7 +114,7 @@ impl PhraseBoundaries {
         match self {
             Self::Words => text.ends_with(joins_words),
             Self::Characters => !text.is_empty(),
-            Self::Units => false,
+            Self::Tokens => false,
         }
     }
 
@@ -126,7 +126,7 @@ impl PhraseBoundaries {
                 let start = phrase.char_indices().rev().find(|&(_, character)| !may_compose(character));
                 Some(start.map_or(0, |(start, _)| start))
             }
-            Self::Units => None,
+            Self::Tokens => None,
         }
     }
 }
@@ -145,15 +145,15 @@ pub(super) fn joins_words(character: char) -> bool {
 mod tests {
     use super::*;
 
-    fn surface_forms(units: &[&str], boundaries: PhraseBoundaries) -> SurfaceForms {
-        SurfaceForms::new(units.iter().map(|&unit| unit.to_owned()).collect(), boundaries)
+    fn surface_forms(tokens: &[&str], boundaries: PhraseBoundaries) -> SurfaceForms {
+        SurfaceForms::new(tokens.iter().map(|&token| token.to_owned()).collect(), boundaries)
     }
 
     #[test]
     fn finds_phrases_that_end_in_a_text() {
-        let units =
+        let tokens =
             ["", " ein", " Hund", " Hu", "nd", "e", " (", "Hund", " Schäferhund", ".", "und", "d", " Hund's", "nd-"];
-        let forms = surface_forms(&units, PhraseBoundaries::Words);
+        let forms = surface_forms(&tokens, PhraseBoundaries::Words);
         for text in [" ein Hund", "Hund", " (Hund", "ein Hund's", "Hunde Hund"] {
             assert!(forms.contains_phrase(text, 0, "Hund"), "{text}");
         }
@@ -163,7 +163,7 @@ mod tests {
         }
         assert!(forms.contains_phrase("a a a", 3, "a a"), "phrases overlap");
         assert_eq!(Vec::from_iter(forms.spans_of_phrase("ba a a", "a")), [3..4, 5..6]);
-        let continues: Vec<u32> = (0..14).filter(|&unit| forms.continues_word(unit)).collect();
+        let continues: Vec<u32> = (0..14).filter(|&token| forms.continues_word(token)).collect();
         assert_eq!(continues, [4, 5, 7, 10, 11, 13]);
         assert_eq!(forms.text(99), "");
     }
@@ -178,7 +178,7 @@ mod tests {
             assert!(!forms.approaches_phrase(text, "ein Hund") && !forms.approaches_phrase(text, "Hund"), "{text}");
         }
         assert!(!forms.approaches_phrase(" a.", "a.") && !forms.approaches_phrase("一", "一本"));
-        assert!(!surface_forms(&[], PhraseBoundaries::Units).approaches_phrase("Hu", "Hund"));
+        assert!(!surface_forms(&[], PhraseBoundaries::Tokens).approaches_phrase("Hu", "Hund"));
         let is_complete = |text: &str, phrase: &str| forms.contains_complete_phrase(text, 0, phrase);
         assert!(is_complete("ein Hund.", "Hund") && is_complete("ein Hund.", ".") && is_complete("一本", "本"));
         assert!(!is_complete("ein Hund", "Hund") && !is_complete("ein Hunde.", "Hund"));
@@ -188,7 +188,7 @@ mod tests {
     fn matches_phrases_anywhere_in_unspaced_scripts_and_characters() {
         let forms = surface_forms(&["一本", "书", " a"], PhraseBoundaries::Words);
         assert!(!forms.continues_word(1) && forms.contains_phrase("一本书", 6, "书"));
-        let characters = surface_forms(&["a", "b"], PhraseBoundaries::Units);
+        let characters = surface_forms(&["a", "b"], PhraseBoundaries::Tokens);
         assert!(
             characters.contains_phrase("xab", 2, "ab")
                 && characters.contains_complete_phrase("xab", 2, "ab")
@@ -204,7 +204,7 @@ mod tests {
         assert!(forms.contains_phrase(phrase, 0, phrase) && !forms.contains_phrase(longer, 0, phrase));
         assert!(!forms.contains_complete_phrase(phrase, 0, phrase));
         assert!(forms.contains_complete_phrase(&format!("{phrase}n"), 0, phrase));
-        assert_eq!([0, 1, 2, 3].map(|unit| forms.continues_word(unit)), [false, true, true, false]);
+        assert_eq!([0, 1, 2, 3].map(|token| forms.continues_word(token)), [false, true, true, false]);
         assert!(forms.approaches_phrase("n\u{1100}", phrase) && forms.approaches_phrase(phrase, phrase));
         assert!(!forms.approaches_phrase(longer, phrase) && !forms.approaches_phrase("n", phrase));
         assert!(!forms.approaches_phrase("e", "e\u{301}n") && forms.approaches_phrase("e\u{301}n", "e\u{301}n"));

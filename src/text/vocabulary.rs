@@ -1,6 +1,6 @@
-//! Vocabulary: text to unit ids and back, by Hugging Face's tokenizers.
+//! Vocabulary: text to token ids and back, by Hugging Face's tokenizers.
 //!
-//! A space is written `▁` and belongs to the next unit, so decoding restores the text exactly after its
+//! A space is written `▁` and belongs to the next token, so decoding restores the text exactly after its
 //! [`Normalization`]. Text that the vocabulary does not cover becomes `<unk>`, one per unknown character (BPE,
 //! characters) or word. Only this file, `normalization.rs` and `tokenizer_json.rs` use types of the tokenizers crate.
 
@@ -21,49 +21,49 @@ use tokenizers::{
 
 use super::composition::compose;
 use super::tokenizer_json::{TokenizerFile, build_tokenizer, rules, to_anyhow};
-use super::units::SPACE;
+use super::tokenization::SPACE;
 use super::{
     LONGEST_WORD, Merges, Normalization, ProtectedTokens, Resegmenter, SPECIALS, Segmentation, SurfaceForms, UNKNOWN,
-    Units, WordSplitting, word_spans,
+    Tokenization, WordSplitting, word_spans,
 };
 
-/// Vocabulary of units, with the rules that segment text.
+/// Vocabulary of tokens, with the rules that segment text.
 pub struct Vocabulary {
-    /// Units by id, and merges.
+    /// Tokens by id, and merges.
     file: TokenizerFile,
-    units: Units,
+    tokenization: Tokenization,
     normalization: Normalization,
     protected_tokens: ProtectedTokens,
     /// Text that it was read from.
     json: Option<String>,
-    /// Built on first use, since a target vocabulary often only joins units. Errors are not expected.
+    /// Built on first use, since a target vocabulary often only joins tokens. Errors are not expected.
     tokenizer: OnceLock<Result<Tokenizer, String>>,
     surface_forms: OnceLock<Arc<SurfaceForms>>,
 }
 
 impl Vocabulary {
-    /// Trains a vocabulary of at most `size` units on normalized texts. Byte-pair encoding splits words of more than
+    /// Trains a vocabulary of at most `size` tokens on normalized texts. Byte-pair encoding splits words of more than
     /// [`LONGEST_WORD`] characters.
     ///
     /// # Errors
-    /// `size` is at most the number of special units.
+    /// `size` is at most the number of special tokens.
     pub fn train<'a>(
         texts: impl Iterator<Item = &'a str> + Send,
-        units: Units,
+        tokenization: Tokenization,
         normalization: Normalization,
         size: usize,
     ) -> Result<Self> {
-        ensure!(size > SPECIALS.len(), "a vocabulary needs more than {} units, not {size}", SPECIALS.len());
+        ensure!(size > SPECIALS.len(), "a vocabulary needs more than {} tokens, not {size}", SPECIALS.len());
         let specials = SPECIALS.map(|text| AddedToken::from(text, true)).to_vec();
-        let mut trainer: TrainerWrapper = match units {
-            Units::Bpe => BpeTrainer::builder()
+        let mut trainer: TrainerWrapper = match tokenization {
+            Tokenization::Bpe => BpeTrainer::builder()
                 .vocab_size(size)
                 .min_frequency(2)
                 .special_tokens(specials)
                 .show_progress(false)
                 .build()
                 .into(),
-            Units::Word | Units::Char | Units::Letter => WordLevelTrainer::builder()
+            Tokenization::Word | Tokenization::Char | Tokenization::Letter => WordLevelTrainer::builder()
                 .vocab_size(size)
                 .min_frequency(1)
                 .special_tokens(specials)
@@ -72,69 +72,69 @@ impl Vocabulary {
                 .into(),
         };
         let protected_tokens = ProtectedTokens::default();
-        let rules = rules(units, normalization, &protected_tokens)?;
-        let mut tokenizer = build_tokenizer(units, &rules, &TokenizerFile::default()).map_err(to_anyhow)?;
-        train_model(&mut tokenizer, &mut trainer, texts, units).map_err(to_anyhow)?;
+        let rules = rules(tokenization, normalization, &protected_tokens)?;
+        let mut tokenizer = build_tokenizer(tokenization, &rules, &TokenizerFile::default()).map_err(to_anyhow)?;
+        train_model(&mut tokenizer, &mut trainer, texts, tokenization).map_err(to_anyhow)?;
         let json = tokenizer.to_string(true).map_err(to_anyhow)?;
-        Self::from_json(json, units, normalization, &protected_tokens)
+        Self::from_json(json, tokenization, normalization, &protected_tokens)
     }
 
     /// Appends protected tokens to the vocabulary, whose training texts should not contain them.
     pub fn with_protected_tokens(&self, protected_tokens: &ProtectedTokens) -> Self {
-        self.with_units(protected_tokens.units(self.units), protected_tokens.clone())
+        self.with_tokens(protected_tokens.spellings(self.tokenization), protected_tokens.clone())
     }
 
-    /// Appends units that are missing.
-    pub(super) fn with_units(
+    /// Appends tokens that are missing.
+    pub(super) fn with_tokens(
         &self,
         added: impl IntoIterator<Item = String>,
         protected_tokens: ProtectedTokens,
     ) -> Self {
         let mut file = self.file.clone();
-        let mut known: HashSet<String> = file.units.iter().cloned().collect();
-        file.units.extend(added.into_iter().filter(|unit| known.insert(unit.clone())));
-        Self::from_parts(file, self.units, self.normalization, protected_tokens, None)
+        let mut known: HashSet<String> = file.tokens.iter().cloned().collect();
+        file.tokens.extend(added.into_iter().filter(|token| known.insert(token.clone())));
+        Self::from_parts(file, self.tokenization, self.normalization, protected_tokens, None)
     }
 
-    /// Reads a vocabulary as [`Self::to_json`] writes it. Units and merges are checked; the rules must be those of these
+    /// Reads a vocabulary as [`Self::to_json`] writes it. Tokens and merges are checked; the rules must be those of these
     /// settings.
     ///
     /// # Errors
     /// This is not a tokenizer file of softalign with these settings.
     pub fn from_json(
         json: impl Into<String>,
-        units: Units,
+        tokenization: Tokenization,
         normalization: Normalization,
         protected_tokens: &ProtectedTokens,
     ) -> Result<Self> {
         let json = json.into();
-        let (file, stored_rules) = TokenizerFile::parse(&json, units)?;
+        let (file, stored_rules) = TokenizerFile::parse(&json, tokenization)?;
         ensure!(
-            protected_tokens.units(units).iter().all(|unit| file.units.contains(unit)),
-            "a protected token is missing from its units"
+            protected_tokens.spellings(tokenization).iter().all(|token| file.tokens.contains(token)),
+            "a protected token is missing from its tokens"
         );
         ensure!(
-            stored_rules == rules(units, normalization, protected_tokens)?,
-            "its rules do not fit these units and this normalization"
+            stored_rules == rules(tokenization, normalization, protected_tokens)?,
+            "its rules do not fit this tokenization and this normalization"
         );
-        Ok(Self::from_parts(file, units, normalization, protected_tokens.clone(), Some(json)))
+        Ok(Self::from_parts(file, tokenization, normalization, protected_tokens.clone(), Some(json)))
     }
 
     fn from_parts(
         file: TokenizerFile,
-        units: Units,
+        tokenization: Tokenization,
         normalization: Normalization,
         protected_tokens: ProtectedTokens,
         json: Option<String>,
     ) -> Self {
         let (tokenizer, surface_forms) = (OnceLock::new(), OnceLock::new());
-        Self { file, units, normalization, protected_tokens, json, tokenizer, surface_forms }
+        Self { file, tokenization, normalization, protected_tokens, json, tokenizer, surface_forms }
     }
 
     fn tokenizer(&self) -> Result<&Tokenizer> {
         let build = || -> tokenizers::Result<Tokenizer> {
-            let rules = rules(self.units, self.normalization, &self.protected_tokens)?;
-            let mut tokenizer = build_tokenizer(self.units, &rules, &self.file)?;
+            let rules = rules(self.tokenization, self.normalization, &self.protected_tokens)?;
+            let mut tokenizer = build_tokenizer(self.tokenization, &rules, &self.file)?;
             tokenizer.add_special_tokens(SPECIALS.map(|text| AddedToken::from(text, true)))?;
             // A user may write "</s>" as plain text; it must not end the sentence.
             tokenizer.set_encode_special_tokens(true);
@@ -166,14 +166,14 @@ impl Vocabulary {
         self.tokenizer()?.to_string(true).map_err(to_anyhow)
     }
 
-    /// Number of units, including special ones.
+    /// Number of tokens, including special ones.
     pub fn size(&self) -> usize {
-        self.file.units.len()
+        self.file.tokens.len()
     }
 
-    /// Kind of units.
-    pub fn units(&self) -> Units {
-        self.units
+    /// Tokenization.
+    pub fn tokenization(&self) -> Tokenization {
+        self.tokenization
     }
 
     /// Normalization before segmentation.
@@ -186,21 +186,21 @@ impl Vocabulary {
         &self.protected_tokens
     }
 
-    /// Share of the long units of the smaller of two vocabularies that the other has too; none if there are too few. It
+    /// Share of the long tokens of the smaller of two vocabularies that the other has too; none if there are too few. It
     /// is at least a third within a language, even for very different texts, and at most a fifth between languages.
     pub fn likeness(&self, other: &Self) -> Option<f64> {
         const MIN_CHARACTERS: usize = 3;
-        const MIN_UNITS: usize = 5;
+        const MIN_TOKENS: usize = 5;
         let long = |vocabulary: &Self| -> HashSet<String> {
-            let units = vocabulary.file.units.iter().skip(SPECIALS.len());
-            units.filter(|unit| unit.trim_start_matches(SPACE).chars().count() >= MIN_CHARACTERS).cloned().collect()
+            let tokens = vocabulary.file.tokens.iter().skip(SPECIALS.len());
+            tokens.filter(|token| token.trim_start_matches(SPACE).chars().count() >= MIN_CHARACTERS).cloned().collect()
         };
         let (ours, theirs) = (long(self), long(other));
         let fewer = ours.len().min(theirs.len());
-        (fewer >= MIN_UNITS).then(|| ours.intersection(&theirs).count() as f64 / fewer as f64)
+        (fewer >= MIN_TOKENS).then(|| ours.intersection(&theirs).count() as f64 / fewer as f64)
     }
 
-    /// Returns the unit ids of a text.
+    /// Returns the token ids of a text.
     ///
     /// # Errors
     /// Errors of the tokenizers crate, which are not expected.
@@ -211,7 +211,7 @@ impl Vocabulary {
         Ok(self.tokenizer()?.encode_fast(text, false).map_err(to_anyhow)?.get_ids().to_vec())
     }
 
-    /// Returns the unit ids of many texts, encoded in parallel.
+    /// Returns the token ids of many texts, encoded in parallel.
     ///
     /// # Errors
     /// Errors of the tokenizers crate, which are not expected.
@@ -220,36 +220,36 @@ impl Vocabulary {
         texts.collect::<Vec<_>>().par_iter().map(|text| self.encode(text)).collect()
     }
 
-    /// Returns a resegmenter of texts for BPE-dropout; none unless the units are [`Units::Bpe`].
+    /// Returns a resegmenter of texts for BPE-dropout; none unless the tokenization is [`Tokenization::Bpe`].
     ///
     /// # Errors
     /// Errors of the tokenizers crate, which are not expected.
     pub fn resegmenter<'a>(&self, texts: impl Iterator<Item = &'a str>) -> Result<Option<Resegmenter>> {
-        if self.units != Units::Bpe {
+        if self.tokenization != Tokenization::Bpe {
             return Ok(None);
         }
         let words =
-            texts.collect::<Vec<_>>().par_iter().map(|text| self.units_by_word(text)).collect::<Result<Vec<_>>>()?;
+            texts.collect::<Vec<_>>().par_iter().map(|text| self.tokens_by_word(text)).collect::<Result<Vec<_>>>()?;
         Ok(Some(Resegmenter::new(self.merges(), words.into_iter())))
     }
 
-    /// Returns the units of each word as the pre-tokenizer splits the text.
-    fn units_by_word(&self, text: &str) -> Result<Vec<Vec<u32>>> {
+    /// Returns the tokens of each word as the pre-tokenizer splits the text.
+    fn tokens_by_word(&self, text: &str) -> Result<Vec<Vec<u32>>> {
         let encoding = self.tokenizer()?.encode(text, false).map_err(to_anyhow)?;
-        let units: Vec<_> = encoding.get_word_ids().iter().zip(encoding.get_ids()).collect();
-        Ok(units.chunk_by(|a, b| a.0 == b.0).map(|word| word.iter().map(|&(_, &id)| id).collect()).collect())
+        let tokens: Vec<_> = encoding.get_word_ids().iter().zip(encoding.get_ids()).collect();
+        Ok(tokens.chunk_by(|a, b| a.0 == b.0).map(|word| word.iter().map(|&(_, &id)| id).collect()).collect())
     }
 
     fn merges(&self) -> Merges {
-        let (units, ids) = (&self.file.units, self.file.ids());
+        let (tokens, ids) = (&self.file.tokens, self.file.ids());
         let merge = |&[first, second]: &[u32; 2]| {
-            let merged = units[first as usize].clone() + &units[second as usize];
+            let merged = tokens[first as usize].clone() + &tokens[second as usize];
             ([first, second], ids[&*merged])
         };
         Merges::new(self.file.merges.iter().map(merge))
     }
 
-    /// Segments a text and maps its units to its words, which are those before normalization.
+    /// Segments a text and maps its tokens to its words, which are those before normalization.
     ///
     /// # Errors
     /// Errors of the tokenizers crate, which are not expected.
@@ -258,28 +258,28 @@ impl Vocabulary {
             return Ok(Segmentation::new(text, Vec::new(), Vec::new(), &[], &[]));
         }
         let encoding = self.tokenizer()?.encode(text, false).map_err(to_anyhow)?;
-        // A unit extends to the next one, which includes marks composed with its last character.
+        // A token extends to the next one, which includes marks composed with its last character.
         let ends = encoding.get_offsets().iter().skip(1).map(|&(start, _)| start).chain([text.len()]);
         let spans: Vec<Range<usize>> =
             encoding.get_offsets().iter().zip(ends).map(|(&(start, end), next)| start..end.max(next)).collect();
-        let unit_text = |(&id, span): (&u32, &Range<usize>)| match id {
+        let token_text = |(&id, span): (&u32, &Range<usize>)| match id {
             UNKNOWN => text[span.clone()].replace(' ', SPACE),
-            _ => self.unit(id).to_owned(),
+            _ => self.token(id).to_owned(),
         };
-        let units = encoding.get_ids().iter().zip(&spans).map(unit_text).collect();
+        let tokens = encoding.get_ids().iter().zip(&spans).map(token_text).collect();
         let mut word_spans = word_spans(text, words);
         if matches!(words, WordSplitting::Characters | WordSplitting::CodePoints) {
             join_composed(&mut word_spans, &spans);
         }
-        Ok(Segmentation::new(text, encoding.get_ids().to_vec(), units, &spans, &word_spans))
+        Ok(Segmentation::new(text, encoding.get_ids().to_vec(), tokens, &spans, &word_spans))
     }
 
-    /// Joins units to text and maps them to its words: the inverse of [`Self::segment`], for predicted ids.
+    /// Joins tokens to text and maps them to its words: the inverse of [`Self::segment`], for predicted ids.
     pub fn join(&self, ids: &[u32], words: WordSplitting) -> (String, Segmentation) {
         self.join_with(ids, &HashMap::new(), words)
     }
 
-    /// Joins units as [`Self::join`] does, with replacement texts for the units at some positions.
+    /// Joins tokens as [`Self::join`] does, with replacement texts for the tokens at some positions.
     pub fn join_with(
         &self,
         ids: &[u32],
@@ -288,55 +288,55 @@ impl Vocabulary {
     ) -> (String, Segmentation) {
         let mut text = String::new();
         let mut spans = Vec::with_capacity(ids.len());
-        let mut units = Vec::with_capacity(ids.len());
+        let mut tokens = Vec::with_capacity(ids.len());
         for (index, &id) in ids.iter().enumerate() {
-            let unit = self.unit(id);
-            let mut surface = replacements.get(&index).cloned().unwrap_or_else(|| unit.replace(SPACE, " "));
-            if self.units == Units::Word && id == UNKNOWN && !surface.is_empty() {
+            let token = self.token(id);
+            let mut surface = replacements.get(&index).cloned().unwrap_or_else(|| token.replace(SPACE, " "));
+            if self.tokenization == Tokenization::Word && id == UNKNOWN && !surface.is_empty() {
                 // An unknown word lacks the space before it.
                 surface.insert(0, ' ');
             }
-            if index == 0 && !self.units.are_characters() && surface.starts_with(' ') {
+            if index == 0 && !self.tokenization.are_characters() && surface.starts_with(' ') {
                 surface.remove(0);
             }
             let start = text.len();
             text.push_str(&surface);
             spans.push(start..text.len());
-            units.push(unit.to_owned());
+            tokens.push(token.to_owned());
         }
-        if self.units == Units::Letter {
+        if self.tokenization == Tokenization::Letter {
             text = compose(&text, &mut spans);
         }
-        let segmentation = Segmentation::new(&text, ids.to_vec(), units, &spans, &word_spans(&text, words));
+        let segmentation = Segmentation::new(&text, ids.to_vec(), tokens, &spans, &word_spans(&text, words));
         (text, segmentation)
     }
 
-    /// Returns the text of units.
+    /// Returns the text of tokens.
     pub fn decode(&self, ids: &[u32]) -> String {
         self.join(ids, WordSplitting::Whitespace).0
     }
 
-    /// Returns a text as its units write it: decomposed if they are letters.
+    /// Returns a text as its tokens write it: decomposed if they are letters.
     pub fn written_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.units.written(text)
+        self.tokenization.written(text)
     }
 
-    /// Returns units as the vocabulary writes them.
+    /// Returns tokens as the vocabulary writes them.
     pub fn written(&self, ids: &[u32]) -> Vec<String> {
-        ids.iter().map(|&id| self.unit(id).to_owned()).collect()
+        ids.iter().map(|&id| self.token(id).to_owned()).collect()
     }
 
-    /// Surface forms of the units.
+    /// Surface forms of the tokens.
     pub fn surface_forms(&self) -> &Arc<SurfaceForms> {
         self.surface_forms.get_or_init(|| {
             let specials = SPECIALS.iter().map(|_| String::new());
-            let others = self.file.units.iter().skip(SPECIALS.len()).map(|unit| unit.replace(SPACE, " "));
-            Arc::new(SurfaceForms::new(specials.chain(others).collect(), self.units.phrase_boundaries()))
+            let others = self.file.tokens.iter().skip(SPECIALS.len()).map(|token| token.replace(SPACE, " "));
+            Arc::new(SurfaceForms::new(specials.chain(others).collect(), self.tokenization.phrase_boundaries()))
         })
     }
 
-    fn unit(&self, id: u32) -> &str {
-        self.file.units.get(id as usize).map_or(SPECIALS[UNKNOWN as usize], String::as_str)
+    fn token(&self, id: u32) -> &str {
+        self.file.tokens.get(id as usize).map_or(SPECIALS[UNKNOWN as usize], String::as_str)
     }
 }
 
@@ -345,7 +345,7 @@ fn train_model<'a>(
     tokenizer: &mut Tokenizer,
     trainer: &mut TrainerWrapper,
     texts: impl Iterator<Item = &'a str> + Send,
-    units: Units,
+    tokenization: Tokenization,
 ) -> tokenizers::Result<()> {
     let words = |text: &str| {
         let mut normalized = NormalizedString::from(text);
@@ -354,7 +354,7 @@ fn train_model<'a>(
         tokenizer.get_pre_tokenizer().map_or(Ok(()), |splitter| splitter.pre_tokenize(&mut words))?;
         let words = words.get_splits(OffsetReferential::Original, OffsetType::Byte).into_iter();
         let words =
-            words.flat_map(|(word, ..)| if units == Units::Bpe { split_word(word) } else { vec![word.to_owned()] });
+            words.flat_map(|(word, ..)| if tokenization == Tokenization::Bpe { split_word(word) } else { vec![word.to_owned()] });
         Ok(words.collect())
     };
     trainer.feed(texts, words)?;
@@ -374,11 +374,11 @@ fn split_word(word: &str) -> Vec<String> {
     characters.chunks(LONGEST_WORD).map(|piece| piece.iter().collect()).collect()
 }
 
-/// Joins characters in which no unit begins to the previous one, since normalization composed them.
-fn join_composed(characters: &mut Vec<Range<usize>>, units: &[Range<usize>]) {
+/// Joins characters in which no token begins to the previous one, since normalization composed them.
+fn join_composed(characters: &mut Vec<Range<usize>>, tokens: &[Range<usize>]) {
     characters.dedup_by(|next, before| {
-        let first = units.partition_point(|unit| unit.start < next.start);
-        let composed = before.end == next.start && units.get(first).is_none_or(|unit| unit.start >= next.end);
+        let first = tokens.partition_point(|token| token.start < next.start);
+        let composed = before.end == next.start && tokens.get(first).is_none_or(|token| token.start >= next.end);
         if composed {
             before.end = next.end;
         }
@@ -392,7 +392,7 @@ mod tests {
     use super::*;
     use crate::random::SeededRng;
 
-    const ALL: [Units; 4] = [Units::Bpe, Units::Word, Units::Char, Units::Letter];
+    const ALL: [Tokenization; 4] = [Tokenization::Bpe, Tokenization::Word, Tokenization::Char, Tokenization::Letter];
 
     const TEXTS: [&str; 10] = [
         "L'été, c'est « chaud »  —  n'est-ce pas ?",
@@ -407,32 +407,32 @@ mod tests {
         " ",
     ];
 
-    /// Texts that the units restore; letters are composed.
-    fn texts(units: Units) -> [String; 10] {
-        let form = if units == Units::Letter { NormalForm::Nfc } else { NormalForm::None };
+    /// Texts that the tokens restore; letters are composed.
+    fn texts(tokenization: Tokenization) -> [String; 10] {
+        let form = if tokenization == Tokenization::Letter { NormalForm::Nfc } else { NormalForm::None };
         TEXTS.map(|text| form.apply(text).into_owned())
     }
 
-    fn train<'t>(texts: impl Iterator<Item = &'t str> + Send, units: Units, size: usize) -> Result<Vocabulary> {
-        Vocabulary::train(texts, units, Normalization::NONE, size)
+    fn train<'t>(texts: impl Iterator<Item = &'t str> + Send, tokenization: Tokenization, size: usize) -> Result<Vocabulary> {
+        Vocabulary::train(texts, tokenization, Normalization::NONE, size)
     }
 
-    fn read(json: &str, units: Units) -> Result<Vocabulary> {
-        Vocabulary::from_json(json, units, Normalization::NONE, &ProtectedTokens::default())
+    fn read(json: &str, tokenization: Tokenization) -> Result<Vocabulary> {
+        Vocabulary::from_json(json, tokenization, Normalization::NONE, &ProtectedTokens::default())
     }
 
-    fn learn(units: Units) -> Vocabulary {
-        train(TEXTS.into_iter(), units, 500).unwrap()
+    fn learn(tokenization: Tokenization) -> Vocabulary {
+        train(TEXTS.into_iter(), tokenization, 500).unwrap()
     }
 
     #[test]
     fn decoding_restores_covered_text() {
-        for units in ALL {
-            let vocabulary = learn(units);
-            for text in texts(units) {
+        for tokenization in ALL {
+            let vocabulary = learn(tokenization);
+            for text in texts(tokenization) {
                 let ids = vocabulary.encode(&text).unwrap();
-                assert!(ids.iter().all(|&id| id > UNKNOWN), "{units:?} {text:?} {ids:?}");
-                assert_eq!(vocabulary.decode(&ids), text, "{units:?}");
+                assert!(ids.iter().all(|&id| id > UNKNOWN), "{tokenization:?} {text:?} {ids:?}");
+                assert_eq!(vocabulary.decode(&ids), text, "{tokenization:?}");
             }
             assert!(vocabulary.encode("").unwrap().is_empty());
             assert_eq!(vocabulary.decode(&[]), "");
@@ -440,12 +440,12 @@ mod tests {
     }
 
     #[test]
-    fn unknown_text_becomes_unknown_units() {
-        for units in ALL {
-            let vocabulary = learn(units);
+    fn unknown_text_becomes_unknown_tokens() {
+        for tokenization in ALL {
+            let vocabulary = learn(tokenization);
             for text in ["Ω", "été Ω 中文", "\u{0}", "ΩΩΩ\u{301}"] {
                 let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
-                assert!(segmentation.ids.contains(&UNKNOWN), "{units:?} {text:?}");
+                assert!(segmentation.ids.contains(&UNKNOWN), "{tokenization:?} {text:?}");
                 assert!(vocabulary.decode(&segmentation.ids).contains("<unk>"));
                 assert_eq!(segmentation.ids, vocabulary.encode(text).unwrap());
             }
@@ -454,52 +454,52 @@ mod tests {
 
     #[test]
     fn segment_and_join_agree_on_words() {
-        for units in ALL {
-            let vocabulary = learn(units);
-            for text in texts(units) {
+        for tokenization in ALL {
+            let vocabulary = learn(tokenization);
+            for text in texts(tokenization) {
                 let segmentation = vocabulary.segment(&text, WordSplitting::Whitespace).unwrap();
-                assert_eq!(segmentation.word_of_unit.len(), segmentation.ids.len());
-                assert!(segmentation.word_of_unit.is_sorted());
+                assert_eq!(segmentation.word_of_token.len(), segmentation.ids.len());
+                assert!(segmentation.word_of_token.is_sorted());
                 let words: Vec<&str> = text.split_whitespace().collect();
                 if !words.is_empty() {
-                    assert_eq!(segmentation.words, words, "{units:?}");
+                    assert_eq!(segmentation.words, words, "{tokenization:?}");
                 }
-                let mut seen = segmentation.word_of_unit.clone();
+                let mut seen = segmentation.word_of_token.clone();
                 seen.dedup();
-                assert_eq!(seen, (0..segmentation.words.len()).collect::<Vec<_>>(), "{units:?} {text:?}");
+                assert_eq!(seen, (0..segmentation.words.len()).collect::<Vec<_>>(), "{tokenization:?} {text:?}");
                 assert_eq!(
                     vocabulary.join(&segmentation.ids, WordSplitting::Whitespace).1,
                     segmentation,
-                    "{units:?} {text:?}"
+                    "{tokenization:?} {text:?}"
                 );
             }
         }
     }
 
     #[test]
-    fn protected_tokens_are_single_units() {
+    fn protected_tokens_are_single_tokens() {
         let protected_tokens =
             ProtectedTokens::new(["<2fr>", "<2f>", "⟨V⟩", "⟨V.PTCP⟩", "é"].map(str::to_owned)).unwrap();
         let texts = TEXTS.map(|text| protected_tokens.remove_from(text).into_owned());
-        for units in ALL {
+        for tokenization in ALL {
             let vocabulary =
-                train(texts.iter().map(String::as_str), units, 500).unwrap().with_protected_tokens(&protected_tokens);
-            let units_of = |text: &str| {
+                train(texts.iter().map(String::as_str), tokenization, 500).unwrap().with_protected_tokens(&protected_tokens);
+            let tokens_of = |text: &str| {
                 let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
-                assert_eq!(vocabulary.decode(&segmentation.ids), text, "{units:?}");
+                assert_eq!(vocabulary.decode(&segmentation.ids), text, "{tokenization:?}");
                 assert_eq!(vocabulary.join(&segmentation.ids, WordSplitting::Whitespace).1, segmentation);
-                segmentation.units.join("|").replace(SPACE, "").replace("||", "|")
+                segmentation.tokens.join("|").replace(SPACE, "").replace("||", "|")
             };
-            assert!(units_of("<2fr> a").starts_with("<2fr>|a"), "{units:?}");
-            assert_eq!(units_of("<2f> <2fr>"), "<2f>|<2fr>");
-            assert_eq!(units_of("⟨V⟩⟨V.PTCP⟩e"), "⟨V⟩|⟨V.PTCP⟩|e");
+            assert!(tokens_of("<2fr> a").starts_with("<2fr>|a"), "{tokenization:?}");
+            assert_eq!(tokens_of("<2f> <2fr>"), "<2f>|<2fr>");
+            assert_eq!(tokens_of("⟨V⟩⟨V.PTCP⟩e"), "⟨V⟩|⟨V.PTCP⟩|e");
             let json = vocabulary.to_json().unwrap();
-            let again = Vocabulary::from_json(&json, units, Normalization::NONE, &protected_tokens).unwrap();
+            let again = Vocabulary::from_json(&json, tokenization, Normalization::NONE, &protected_tokens).unwrap();
             assert_eq!(again.to_json().unwrap(), json);
             assert_eq!(again.encode("<2fr> été").unwrap(), vocabulary.encode("<2fr> été").unwrap());
-            assert!(read(&json, units).is_err(), "the protected tokens are missing");
+            assert!(read(&json, tokenization).is_err(), "the protected tokens are missing");
             assert!(
-                Vocabulary::from_json(learn(units).to_json().unwrap(), units, Normalization::NONE, &protected_tokens)
+                Vocabulary::from_json(learn(tokenization).to_json().unwrap(), tokenization, Normalization::NONE, &protected_tokens)
                     .is_err()
             );
         }
@@ -509,7 +509,7 @@ mod tests {
     fn dropout_keeps_protected_tokens_whole() {
         let protected_tokens = ProtectedTokens::new(["<2fr>".to_owned()]).unwrap();
         let vocabulary =
-            train(TEXTS.into_iter().chain(TEXTS), Units::Bpe, 500).unwrap().with_protected_tokens(&protected_tokens);
+            train(TEXTS.into_iter().chain(TEXTS), Tokenization::Bpe, 500).unwrap().with_protected_tokens(&protected_tokens);
         let text = "<2fr> two spaces";
         let resegmenter = vocabulary.resegmenter([text].into_iter()).unwrap().unwrap();
         for index in 0..20 {
@@ -520,26 +520,26 @@ mod tests {
 
     #[test]
     fn json_restores_the_vocabulary() {
-        for units in ALL {
-            let vocabulary = learn(units);
+        for tokenization in ALL {
+            let vocabulary = learn(tokenization);
             let json = vocabulary.to_json().unwrap();
-            assert_eq!(json, learn(units).to_json().unwrap(), "training twice gives the same file");
+            assert_eq!(json, learn(tokenization).to_json().unwrap(), "training twice gives the same file");
             assert_eq!(vocabulary.stored_json(), Some(&*json));
-            let again = read(&json, units).unwrap();
+            let again = read(&json, tokenization).unwrap();
             for text in TEXTS {
                 assert_eq!(again.encode(text).unwrap(), vocabulary.encode(text).unwrap());
             }
             assert_eq!(again.to_json().unwrap(), json);
-            let others = ALL.iter().filter(|&&other| other != units);
-            assert!(others.into_iter().all(|&other| read(&json, other).is_err()), "{units:?}");
+            let others = ALL.iter().filter(|&&other| other != tokenization);
+            assert!(others.into_iter().all(|&other| read(&json, other).is_err()), "{tokenization:?}");
         }
-        assert!(read("{}", Units::Bpe).is_err());
-        assert!(read(&learn(Units::Word).to_json().unwrap().replace("<pad>", "<gap>"), Units::Word).is_err());
+        assert!(read("{}", Tokenization::Bpe).is_err());
+        assert!(read(&learn(Tokenization::Word).to_json().unwrap().replace("<pad>", "<gap>"), Tokenization::Word).is_err());
     }
 
     #[test]
     fn dropout_resegments_texts() {
-        let vocabulary = learn(Units::Bpe);
+        let vocabulary = learn(Tokenization::Bpe);
         let resegmenter = vocabulary.resegmenter(TEXTS.into_iter()).unwrap().unwrap();
         for (index, text) in TEXTS.into_iter().enumerate() {
             let cut = |rate: f64, seed: u64| resegmenter.cut(index, rate, &mut SeededRng::new(seed, "cuts", 0));
@@ -552,42 +552,42 @@ mod tests {
                 assert!(sampled.len() <= characters.len() && sampled == cut(0.2, seed));
             }
         }
-        for units in [Units::Word, Units::Char] {
-            assert!(learn(units).resegmenter(TEXTS.into_iter()).unwrap().is_none());
+        for tokenization in [Tokenization::Word, Tokenization::Char] {
+            assert!(learn(tokenization).resegmenter(TEXTS.into_iter()).unwrap().is_none());
         }
     }
 
     #[test]
-    fn korean_syllables_are_letters_in_units_and_characters_in_words() {
-        let vocabulary = train(["한국말 각하"].into_iter(), Units::Letter, 500).unwrap();
+    fn korean_syllables_are_letters_in_tokens_and_characters_in_words() {
+        let vocabulary = train(["한국말 각하"].into_iter(), Tokenization::Letter, 500).unwrap();
         let text = "국각 함";
         let segmentation = vocabulary.segment(text, WordSplitting::Characters).unwrap();
         assert_eq!(segmentation.words, ["국", "각", "함"]);
-        assert_eq!(segmentation.word_of_unit, [0, 0, 0, 1, 1, 1, 2, 2, 2, 2]);
-        assert_eq!(vocabulary.unit(segmentation.ids[0]), "\u{1100}");
+        assert_eq!(segmentation.word_of_token, [0, 0, 0, 1, 1, 1, 2, 2, 2, 2]);
+        assert_eq!(vocabulary.token(segmentation.ids[0]), "\u{1100}");
         assert_eq!(segmentation.ids[9], UNKNOWN, "no syllable ends in m");
         let (joined, again) = vocabulary.join(&segmentation.ids[..6], WordSplitting::Characters);
         assert_eq!(
-            (joined.as_str(), &again.words[..], &again.word_of_unit[..]),
-            ("국각", &segmentation.words[..2], &segmentation.word_of_unit[..6])
+            (joined.as_str(), &again.words[..], &again.word_of_token[..]),
+            ("국각", &segmentation.words[..2], &segmentation.word_of_token[..6])
         );
     }
 
     #[test]
     fn likeness_is_high_within_a_language() {
-        let learn = |texts: [&str; 2]| train(texts.into_iter(), Units::Word, 500).unwrap();
+        let learn = |texts: [&str; 2]| train(texts.into_iter(), Tokenization::Word, 500).unwrap();
         let english = learn(["the old fox sleeps here", "where the owl sings"]);
         let other_texts = learn(["the grey cat sleeps", "here the old dog sings"]);
         let german = learn(["der alte Fuchs schläft hier", "wo die Eule singt"]);
         assert!(english.likeness(&other_texts).unwrap() > 0.5);
         assert_eq!(english.likeness(&german), Some(0.0));
-        assert_eq!(english.likeness(&learn(["a b", "c d"])), None, "too few long units");
+        assert_eq!(english.likeness(&learn(["a b", "c d"])), None, "too few long tokens");
     }
 
     #[test]
-    fn units_do_not_exceed_the_longest_word() {
+    fn tokens_do_not_exceed_the_longest_word() {
         let long = "c".repeat(20 * LONGEST_WORD);
-        let vocabulary = train([long.as_str(), "é"].into_iter(), Units::Bpe, 500).unwrap();
+        let vocabulary = train([long.as_str(), "é"].into_iter(), Tokenization::Bpe, 500).unwrap();
         let forms = vocabulary.surface_forms();
         let longest = (0..vocabulary.size() as u32).map(|id| forms.text(id).chars().count()).max();
         assert!((100..=LONGEST_WORD).contains(&longest.unwrap()), "{longest:?}");
@@ -603,15 +603,15 @@ mod tests {
 
     #[test]
     fn handles_extreme_texts() {
-        for units in ALL {
-            let vocabulary = learn(units);
+        for tokenization in ALL {
+            let vocabulary = learn(tokenization);
             let long = "été".repeat(100_000);
             assert_eq!(
                 vocabulary.encode(&long).unwrap(),
                 vocabulary.segment(&long, WordSplitting::Whitespace).unwrap().ids
             );
-            assert!(train(std::iter::empty(), units, 500).unwrap().size() >= SPECIALS.len());
-            assert!(train(TEXTS.into_iter(), units, 4).is_err());
+            assert!(train(std::iter::empty(), tokenization, 500).unwrap().size() >= SPECIALS.len());
+            assert!(train(TEXTS.into_iter(), tokens, 4).is_err());
         }
     }
 }

@@ -8,7 +8,7 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_script::{Script, UnicodeScript};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Maximum length of words, and thus of units, in BPE training, in characters. Longer words are split, since training
+/// Maximum length of words, and thus of tokens, in BPE training, in characters. Longer words are split, since training
 /// takes quadratic time.
 pub const LONGEST_WORD: usize = 1000;
 
@@ -29,7 +29,7 @@ pub enum WordSplitting {
     #[cfg_attr(feature = "cli", value(skip))]
     Terms,
     /// Each character other than white space, together with its marks (a grapheme cluster, UAX #29), for texts in character
-    /// units.
+    /// tokens.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", value(skip))]
     Characters,
@@ -182,7 +182,7 @@ fn split_whitespace(text: &str) -> Vec<Range<usize>> {
     spans
 }
 
-/// Returns the index of the word of a unit at `span`: the word that contains it, the next one for white space, or the
+/// Returns the index of the word of a token at `span`: the word that contains it, the next one for white space, or the
 /// last one if none follows. `words` must not be empty.
 pub fn word_of_span(words: &[Range<usize>], span: &Range<usize>) -> usize {
     words.partition_point(|word| word.end <= span.start).min(words.len().saturating_sub(1))
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_words_of_units() {
+    fn finds_words_of_tokens() {
         let words = word_spans("ab  c ", WordSplitting::Whitespace);
         let word = |start, end| word_of_span(&words, &(start..end));
         assert_eq!([word(0, 1), word(1, 2), word(2, 3), word(3, 5), word(5, 6)], [0, 0, 1, 1, 1]);

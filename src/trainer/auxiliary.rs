@@ -349,7 +349,7 @@ impl<'a> AuxiliaryTraining<'a> {
         let reversed =
             |pairs: &[Pair]| -> Vec<Pair> { pairs.iter().map(|pair| Pair::new(&pair.target, &pair.source)).collect() };
         let config = self.auxiliary_config(0);
-        let config = TrainConfig { source_units: config.target_units, target_units: config.source_units, ..config };
+        let config = TrainConfig { source_tokenization: config.target_tokenization, target_tokenization: config.source_tokenization, ..config };
         let [training, validation] =
             [&self.sentences.split.training, &self.sentences.split.validation].map(|pairs| reversed(pairs));
         let weight = MAX_BACK_TRANSLATIONS * training.len() as f64 / self.sentences.monolingual.len() as f64;

@@ -75,7 +75,7 @@ impl SplitPairs {
 
 impl TrainingData {
     /// Encodes training and validation pairs. Without validation files, some pairs are held out by `seed`, but no synthetic
-    /// ones. Pairs with more than `max_length` units on a side are skipped.
+    /// ones. Pairs with more than `max_length` tokens on a side are skipped.
     ///
     /// # Errors
     /// A file cannot be read or has no usable pair.
@@ -198,7 +198,7 @@ fn encode(
     }
     ensure!(
         !corpus.pairs.is_empty(),
-        "{name}: no usable sentence pair ({} with an empty side, {} longer than --max-length {max_length} units)",
+        "{name}: no usable sentence pair ({} with an empty side, {} longer than --max-length {max_length} tokens)",
         corpus.empty,
         corpus.too_long
     );

@@ -53,7 +53,7 @@ struct AttentionPair {
     target: Vec<String>,
     /// Weights in thousandths, `[target][source + 1]`; the end of the source is last.
     weights: Vec<Vec<u16>>,
-    /// Mean log-probability per unit of the reference, in nats.
+    /// Mean log-probability per token of the reference, in nats.
     score: f64,
     /// Translation of the source by the model.
     translation: String,
@@ -250,7 +250,7 @@ fn curves(reports: &[Value]) -> Vec<Figure> {
     };
     let figures = [
         figure(
-            "loss, nats a unit",
+            "loss, nats per token",
             vec![line("training", "progress", "/loss", 1.0), validation("validation", "/loss")],
         ),
         figure("scores, %", scores),

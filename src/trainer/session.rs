@@ -18,7 +18,7 @@ use super::warm_start::{InitFrom, InitVocabulary, WarmStart};
 use crate::aligner::WordAligner;
 use crate::checkpoint::{Checkpoint, Config, DataSummary, DirState, FORMAT_VERSION, Invocation, Lock, ModelDir};
 use crate::error::usage;
-use crate::model::{RnnSearch, UnitLexicon};
+use crate::model::{RnnSearch, TokenLexicon};
 use crate::parameters::Parameters;
 use crate::render::clock;
 use crate::reporter::{Reporter, Silent, counted};
@@ -191,7 +191,7 @@ fn vocabulary_size(resolved: &ResolvedConfig, from: Option<&WarmStart>) -> Optio
 }
 
 /// Builds the model to train.
-fn model(config: &Config, parameters: Parameters, lexicon: Option<Arc<UnitLexicon>>) -> candle_core::Result<RnnSearch> {
+fn model(config: &Config, parameters: Parameters, lexicon: Option<Arc<TokenLexicon>>) -> candle_core::Result<RnnSearch> {
     let model = RnnSearch::new(config.architecture.clone(), parameters)?;
     Ok(model.with_lexicon(lexicon).with_precision(config.training.precision))
 }
@@ -508,9 +508,9 @@ fn resumed_data(
     Ok(data)
 }
 
-/// Returns the unit lexicon of a new model, merged with the base model's. It is learned from the alignment targets, or copies
+/// Returns the token lexicon of a new model, merged with the base model's. It is learned from the alignment targets, or copies
 /// characters.
-fn lexicon(checkpoint: &Checkpoint, examples: &EpochData, from: Option<&WarmStart>) -> Option<UnitLexicon> {
+fn lexicon(checkpoint: &Checkpoint, examples: &EpochData, from: Option<&WarmStart>) -> Option<TokenLexicon> {
     let Config { architecture, training, text, .. } = &checkpoint.config;
     let sizes = [architecture.source_vocabulary, architecture.target_vocabulary];
     let learned = match training.guidance {
@@ -518,7 +518,7 @@ fn lexicon(checkpoint: &Checkpoint, examples: &EpochData, from: Option<&WarmStar
         Some(_) => Some(examples.lexicon(sizes, training.seed)),
         None => text
             .are_both_characters()
-            .then(|| UnitLexicon::identity(&checkpoint.source.origins(&checkpoint.target), sizes[1])),
+            .then(|| TokenLexicon::identity(&checkpoint.source.origins(&checkpoint.target), sizes[1])),
     };
     match from {
         Some(from) => from.lexicon(learned, [&checkpoint.source, &checkpoint.target]),
@@ -544,9 +544,9 @@ fn calibrate(
     model_dir.save_config(&checkpoint)
 }
 
-/// Trains a word aligner, unless a side's units are characters.
+/// Trains a word aligner, unless a side's tokens are characters.
 fn word_aligner(text: &TextSettings, pairs: &[Pair], reporter: &dyn Reporter) -> Option<WordAligner> {
-    (!text.has_character_units()).then(|| learn_aligner(pairs, text.normalization.form, None, reporter))
+    (!text.has_character_tokens()).then(|| learn_aligner(pairs, text.normalization.form, None, reporter))
 }
 
 /// Returns the training examples, with alignment targets if attention is guided. The aligner is loaded from its file, in a
@@ -587,7 +587,7 @@ fn describe(config: &Config, reporter: &dyn Reporter) {
     let (sizes, data) = (&config.architecture, &config.data);
     let synthetic = if data.synthetic.is_empty() { "" } else { " with the synthetic ones" };
     reporter.note(&format!(
-        "{} training pairs{synthetic}, {} validation pairs; {} source and {} target units",
+        "{} training pairs{synthetic}, {} validation pairs; {} source and {} target tokens",
         data.training_pairs, data.validation_pairs, sizes.source_vocabulary, sizes.target_vocabulary
     ));
     reporter.note(&format!(

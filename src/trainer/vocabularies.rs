@@ -12,7 +12,7 @@ use super::run_context::RunContext;
 use super::warm_start::{InitVocabulary, WarmStart};
 use crate::error::UsageError;
 use crate::text::{
-    CorpusStats, EncodedCorpus, Normalization, Pair, ProtectedTokens, SPECIALS, Units, Vocabulary, features,
+    CorpusStats, EncodedCorpus, Normalization, Pair, ProtectedTokens, SPECIALS, Tokenization, Vocabulary, features,
 };
 use crate::training::{EpochData, Observer, ResolvedConfig, seconds_per_epoch};
 
@@ -84,16 +84,16 @@ pub(super) fn vocabularies(
 ) -> Result<[Arc<Vocabulary>; 2]> {
     let _stage = observer.stage("learning a vocabulary", None);
     let (text, max_sizes) = (resolved.text(), resolved.vocabulary_sizes());
-    let units = [text.source_units, text.target_units];
+    let tokenizations = [text.source_tokenization, text.target_tokenization];
     let make = |side: usize, texts: Vec<&str>| -> Result<Arc<Vocabulary>> {
         let texts = UnprotectedTexts::new(&texts, protected_tokens, text.normalization);
         let vocabulary = match from.map(|from| (from.vocabulary, from.vocabularies()[side])) {
-            None | Some((InitVocabulary::New, _)) => Arc::new(texts.learn(units[side], max_sizes[side])?),
+            None | Some((InitVocabulary::New, _)) => Arc::new(texts.learn(tokenizations[side], max_sizes[side])?),
             Some((InitVocabulary::Keep, vocabulary)) => {
                 let is_new = |token: &&str| vocabulary.protected_tokens().iter().all(|known| known != *token);
                 if let Some(new) = texts.protected_tokens.iter().find(is_new) {
                     bail!(UsageError(format!(
-                        "--init-vocabulary keep: the model has no unit for {new}; extend, the default, adds it"
+                        "--init-vocabulary keep: the model has no token for {new}; extend, the default, adds it"
                     )));
                 }
                 vocabulary.clone()
@@ -132,9 +132,9 @@ impl<'t> UnprotectedTexts<'t> {
         Self { rest, protected_tokens, normalization }
     }
 
-    fn learn(&self, units: Units, max_size: usize) -> Result<Vocabulary> {
-        let max_size = max_size.saturating_sub(self.protected_tokens.units(units).len()).max(SPECIALS.len() + 1);
-        let learned = Vocabulary::train(self.texts(), units, self.normalization, max_size)?;
+    fn learn(&self, tokenization: Tokenization, max_size: usize) -> Result<Vocabulary> {
+        let max_size = max_size.saturating_sub(self.protected_tokens.spellings(tokenization).len()).max(SPECIALS.len() + 1);
+        let learned = Vocabulary::train(self.texts(), tokenization, self.normalization, max_size)?;
         let protected_tokens = &self.protected_tokens;
         Ok(if protected_tokens.is_empty() { learned } else { learned.with_protected_tokens(protected_tokens) })
     }

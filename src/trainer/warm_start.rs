@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::checkpoint::{BaseModel, Checkpoint, Config, DirState, ModelDir, VocabOverlap};
 use crate::error::{not_found, usage};
-use crate::model::{Architecture, UnitLexicon};
+use crate::model::{Architecture, TokenLexicon};
 use crate::parameters::Parameters;
 use crate::text::Vocabulary;
 use crate::training::TrainConfig;
@@ -22,10 +22,10 @@ use crate::training::TrainConfig;
 pub enum InitVocabulary {
     /// Unchanged; text that they do not cover is unknown.
     Keep,
-    /// Extended by the characters of the new pairs, or by their words where words are the units.
+    /// Extended by the characters of the new pairs, or by their words where words are the tokens.
     #[default]
     Extend,
-    /// Learned anew from the new pairs; embeddings of units with the same spelling are kept.
+    /// Learned anew from the new pairs; embeddings of tokens with the same spelling are kept.
     New,
 }
 
@@ -72,7 +72,7 @@ pub struct WarmStart {
     path: PathBuf,
     checkpoint: Checkpoint,
     parameters: Parameters,
-    lexicon: Option<Arc<UnitLexicon>>,
+    lexicon: Option<Arc<TokenLexicon>>,
     /// Treatment of its vocabularies.
     pub vocabulary: InitVocabulary,
 }
@@ -109,7 +109,7 @@ impl WarmStart {
         [&self.checkpoint.source, &self.checkpoint.target]
     }
 
-    /// Returns the id in the base model of each unit of new vocabularies, if it has one.
+    /// Returns the id in the base model of each token of new vocabularies, if it has one.
     fn origins(&self, [source, target]: [&Vocabulary; 2]) -> [Vec<Option<u32>>; 2] {
         [source.origins(&self.checkpoint.source), target.origins(&self.checkpoint.target)]
     }
@@ -117,11 +117,11 @@ impl WarmStart {
     /// Returns the summary for the config.json of a model with these vocabularies.
     pub fn summary(&self, vocabularies: [&Vocabulary; 2]) -> BaseModel {
         let origins = self.origins(vocabularies);
-        let units = [0, 1].map(|side| VocabOverlap::new(self.vocabularies()[side].size(), &origins[side]));
-        BaseModel { model: self.path.display().to_string(), units }
+        let tokens = [0, 1].map(|side| VocabOverlap::new(self.vocabularies()[side].size(), &origins[side]));
+        BaseModel { model: self.path.display().to_string(), tokens }
     }
 
-    /// Returns its parameters for these vocabularies. Rows of units new to the model are those of `random`.
+    /// Returns its parameters for these vocabularies. Rows of tokens new to the model are those of `random`.
     ///
     /// # Errors
     /// Those of the device.
@@ -132,7 +132,7 @@ impl WarmStart {
     }
 
     /// Returns its lexicon for these vocabularies, merged with one learned from the new pairs. None if it has no lexicon.
-    pub fn lexicon(&self, learned: Option<UnitLexicon>, vocabularies: [&Vocabulary; 2]) -> Option<UnitLexicon> {
+    pub fn lexicon(&self, learned: Option<TokenLexicon>, vocabularies: [&Vocabulary; 2]) -> Option<TokenLexicon> {
         let [source, target] = &self.origins(vocabularies);
         let remapped = self.lexicon.as_ref()?.remapped([source, target]);
         Some(match learned {

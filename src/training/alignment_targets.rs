@@ -14,12 +14,12 @@ const MIN_SCORE: f32 = 0.1;
 
 /// Attention targets of the training pairs, by word.
 ///
-/// The target attention of a unit is spread over the source units of the words that its word is linked to, in proportion
-/// to the link scores. The end of the target is aligned to the end of the source. Units of unlinked words have no target.
+/// The target attention of a token is spread over the source tokens of the words that its word is linked to, in proportion
+/// to the link scores. The end of the target is aligned to the end of the source. Tokens of unlinked words have no target.
 pub struct AlignmentTargets {
     pairs: Vec<Vec<WordLink>>,
     words: WordSplitting,
-    /// Weight of a unit's attention loss relative to its cross-entropy.
+    /// Weight of a token's attention loss relative to its cross-entropy.
     weight: f32,
 }
 
@@ -62,16 +62,16 @@ impl AlignmentTargets {
         self.words
     }
 
-    /// Returns the attention targets of a pair, given the word of each source and target unit.
+    /// Returns the attention targets of a pair, given the word of each source and target token.
     pub fn guide(&self, pair: usize, [source, target]: [&[usize]; 2]) -> Vec<GuideWeight> {
         let mut guide = Vec::new();
-        for (unit, &word) in target.iter().enumerate() {
+        for (token, &word) in target.iter().enumerate() {
             let links = self.pairs[pair].iter().filter(|link| link.target as usize == word);
             let score = |word: usize| links.clone().find(|link| link.source as usize == word).map(|link| link.score);
             let linked: Vec<(usize, f32)> =
                 source.iter().enumerate().filter_map(|(s, &word)| Some((s, score(word)?))).collect();
             let sum: f32 = linked.iter().map(|(_, score)| score).sum();
-            guide.extend(linked.into_iter().map(|(s, score)| guide_weight(unit, s, self.weight * score / sum)));
+            guide.extend(linked.into_iter().map(|(s, score)| guide_weight(token, s, self.weight * score / sum)));
         }
         guide.push(guide_weight(target.len(), source.len(), self.weight));
         guide

@@ -19,7 +19,7 @@ pub struct CollapseMonitor {
 impl CollapseMonitor {
     /// Returns a monitor whose advice suits these settings.
     pub fn new(text: &TextSettings, training: &TrainingSettings) -> Self {
-        let advice = if text.has_character_units() || training.guidance.is_some_and(|weight| weight >= 0.5) {
+        let advice = if text.has_character_tokens() || training.guidance.is_some_and(|weight| weight >= 0.5) {
             "train on more pairs, or with a smaller --preset"
         } else {
             "train on more pairs, or with --guided-alignment"
@@ -34,9 +34,9 @@ impl CollapseMonitor {
         let collapse = stats.collapse.filter(|_| !early && !self.warned)?;
         self.warned = true;
         let state = match collapse {
-            Collapse::Flat => "is nearly uniform over all source units",
-            Collapse::End => "is on the end of the source for all target units",
-            Collapse::Column => "is on one source unit for all target units",
+            Collapse::Flat => "is nearly uniform over all source tokens",
+            Collapse::End => "is on the end of the source for all target tokens",
+            Collapse::Column => "is on one source token for all target tokens",
         };
         Some(format!("attention {state}, so alignments are meaningless; {}", self.advice))
     }
@@ -47,10 +47,10 @@ pub fn attention_line(stats: &AttentionStats) -> String {
     let flatness =
         stats.row_entropy.map(|rows| format!("flatness {:.2}  ", rows.normalized_entropy)).unwrap_or_default();
     format!(
-        "attention: {flatness}on the end {:.0} %  on punctuation {:.0} % ({:.0} % of units)  diagonal {:.2}  coverage {:.0} %",
+        "attention: {flatness}on the end {:.0} %  on punctuation {:.0} % ({:.0} % of tokens)  diagonal {:.2}  coverage {:.0} %",
         100.0 * stats.end,
         100.0 * stats.punctuation,
-        100.0 * stats.punctuation_units,
+        100.0 * stats.punctuation_tokens,
         stats.diagonality,
         100.0 * stats.coverage
     )
@@ -104,7 +104,7 @@ mod tests {
     fn formats_statistics_in_one_line() {
         let line = attention_line(&stats(None));
         let expected =
-            "attention: flatness 0.00  on the end 0 %  on punctuation 0 % (0 % of units)  diagonal 0.00  coverage 0 %";
+            "attention: flatness 0.00  on the end 0 %  on punctuation 0 % (0 % of tokens)  diagonal 0.00  coverage 0 %";
         assert_eq!(line, expected);
         let hard = attention_line(&AttentionStats { row_entropy: None, ..stats(None) });
         assert!(hard.starts_with("attention: on the end 0 %"), "{hard}");

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::alignment_targets::AlignmentTargets;
 use super::hallucination::Hallucination;
-use crate::model::UnitLexicon;
+use crate::model::TokenLexicon;
 use crate::random::SeededRng;
 use crate::text::{
     EncodedCorpus, Example, GuideWeight, Pair, Resegmenter, UNKNOWN, Vocabulary, WordSplitting, word_spans,
@@ -39,7 +39,7 @@ pub struct EpochData {
     hallucination: Option<Hallucination>,
     /// Expected occurrences of each pair in an epoch; none if each occurs once.
     weights: Option<Vec<f64>>,
-    /// Maximum units per side.
+    /// Maximum tokens per side.
     max_length: usize,
 }
 
@@ -63,7 +63,7 @@ struct Resegmentation {
 }
 
 impl EpochData {
-    /// Returns the data of usable pairs with at most `max_length` units per side.
+    /// Returns the data of usable pairs with at most `max_length` tokens per side.
     ///
     /// # Errors
     /// Those of the vocabularies.
@@ -80,7 +80,7 @@ impl EpochData {
             whole.par_iter_mut().zip(&pairs).enumerate().try_for_each(|(index, (example, pair))| {
                 let source = source.segment(&pair.source, alignment_targets.words())?;
                 let target = target.segment(&pair.target, alignment_targets.words())?;
-                example.guide = alignment_targets.guide(index, [&source.word_of_unit, &target.word_of_unit]);
+                example.guide = alignment_targets.guide(index, [&source.word_of_token, &target.word_of_token]);
                 Ok::<_, anyhow::Error>(())
             })?;
         }
@@ -100,12 +100,12 @@ impl EpochData {
         Ok(Self { whole, alignment_targets, resegmentation, concat_share, hallucination, weights, max_length })
     }
 
-    /// Returns the unit lexicon of the alignment targets, over the segmentations of a few epochs.
-    pub fn lexicon(&self, vocabularies: [usize; 2], seed: u64) -> UnitLexicon {
+    /// Returns the token lexicon of the alignment targets, over the segmentations of a few epochs.
+    pub fn lexicon(&self, vocabularies: [usize; 2], seed: u64) -> TokenLexicon {
         let epochs: Vec<_> = (0..if self.resegmentation.is_some() { LEXICON_EPOCHS } else { 0 })
             .map(|epoch| self.epoch(seed, epoch))
             .collect();
-        UnitLexicon::from_guides(
+        TokenLexicon::from_guides(
             self.whole.iter().chain(epochs.iter().flat_map(|examples| examples.iter())),
             vocabularies,
         )
@@ -184,7 +184,7 @@ impl EpochData {
     }
 }
 
-/// Concatenates two pairs. Units of words include the space before them, so none is added.
+/// Concatenates two pairs. Tokens of words include the space before them, so none is added.
 fn concat(first: &Example, second: &Example) -> Example {
     let (sources, targets) = (first.source.len() as u32, first.target.len() as u32);
     let shifted = |weight: &GuideWeight| GuideWeight {
@@ -211,10 +211,10 @@ fn changed_words(pairs: &[Pair], vocabularies: &[Arc<Vocabulary>; 2], words: Wor
 }
 
 impl Resegmentation {
-    /// Segments a pair anew. None if it has unknown units, whose text is lost, or changed words.
+    /// Segments a pair anew. None if it has unknown tokens, whose text is lost, or changed words.
     fn segment(&self, index: usize, whole: &Example, rng: &mut SeededRng) -> Option<Example> {
         let sides = [&whole.source, &whole.target];
-        if self.changed_words.contains(&index) || sides.into_iter().any(|units| units.contains(&UNKNOWN)) {
+        if self.changed_words.contains(&index) || sides.into_iter().any(|tokens| tokens.contains(&UNKNOWN)) {
             return None;
         }
         let [source, target] = [0, 1].map(|side| match &self.sides[side] {
@@ -224,10 +224,10 @@ impl Resegmentation {
         Some(Example::new(source, target))
     }
 
-    /// Returns the word of each source and target unit.
+    /// Returns the word of each source and target token.
     fn words(&self, example: &Example, words: WordSplitting) -> [Vec<usize>; 2] {
         let [source, target] = &self.vocabularies;
-        [source.join(&example.source, words), target.join(&example.target, words)].map(|(_, units)| units.word_of_unit)
+        [source.join(&example.source, words), target.join(&example.target, words)].map(|(_, tokens)| tokens.word_of_token)
     }
 }
 
@@ -235,7 +235,7 @@ impl Resegmentation {
 mod tests {
     use super::*;
     use crate::aligner;
-    use crate::text::{NormalForm, Normalization, Units};
+    use crate::text::{NormalForm, Normalization, Tokenization};
 
     const MAX_LENGTH: usize = 40;
 
@@ -249,9 +249,9 @@ mod tests {
         (0..60).map(pair).collect()
     }
 
-    fn examples(units: Units, augmentation: Augmentation) -> ([Arc<Vocabulary>; 2], EpochData) {
+    fn examples(tokenization: Tokenization, augmentation: Augmentation) -> ([Arc<Vocabulary>; 2], EpochData) {
         let learn = |side: fn(&Pair) -> &str| {
-            Arc::new(Vocabulary::train(pairs().iter().map(side), units, Normalization::NONE, 60).unwrap())
+            Arc::new(Vocabulary::train(pairs().iter().map(side), tokenization, Normalization::NONE, 60).unwrap())
         };
         let vocabularies = [learn(|pair| &pair.source), learn(|pair| &pair.target)];
         let corpus = EncodedCorpus::new(pairs(), &vocabularies[0], &vocabularies[1], MAX_LENGTH).unwrap();
@@ -264,9 +264,9 @@ mod tests {
 
     #[test]
     fn concatenated_pairs_decode_to_both_texts() {
-        for (units, bpe_dropout) in [(Units::Bpe, None), (Units::Bpe, Some(0.3)), (Units::Word, None)] {
+        for (tokenization, bpe_dropout) in [(Tokenization::Bpe, None), (Tokenization::Bpe, Some(0.3)), (Tokenization::Word, None)] {
             let (vocabularies, examples) =
-                examples(units, Augmentation { bpe_dropout, concat_pairs: Some(0.5), ..Augmentation::default() });
+                examples(tokenization, Augmentation { bpe_dropout, concat_pairs: Some(0.5), ..Augmentation::default() });
             let all = pairs();
             let epoch = examples.epoch(1, 3);
             assert!(epoch == examples.epoch(1, 3) && epoch != examples.epoch(1, 4));
@@ -301,7 +301,7 @@ mod tests {
         let nfkc = Normalization { form: NormalForm::Nfkc, lowercase: false };
         let pair = |source: &str| Pair { source: source.to_owned(), target: "mi".to_owned() };
         let pairs = ["the fox", "the fox™", "the ﬁne fox", "the fox ¨"].map(pair);
-        let vocabulary = || Vocabulary::train(pairs.iter().map(|pair| &*pair.source), Units::Bpe, nfkc, 60).unwrap();
+        let vocabulary = || Vocabulary::train(pairs.iter().map(|pair| &*pair.source), Tokenization::Bpe, nfkc, 60).unwrap();
         let vocabularies = [Arc::new(vocabulary()), Arc::new(vocabulary())];
         assert_eq!(changed_words(&pairs, &vocabularies, WordSplitting::Punctuation), [1]);
         assert!(changed_words(&pairs, &vocabularies, WordSplitting::Whitespace).is_empty());
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn pairs_occur_in_proportion_to_their_weights() {
         let (_, mut examples) =
-            examples(Units::Bpe, Augmentation { bpe_dropout: Some(0.3), ..Augmentation::default() });
+            examples(Tokenization::Bpe, Augmentation { bpe_dropout: Some(0.3), ..Augmentation::default() });
         let unweighted = examples.epoch(1, 0).into_owned();
         examples.weights = Some(vec![1.0; 60]);
         assert!(*examples.epoch(1, 0) == unweighted, "a weight of 1 changes nothing");
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn bpe_dropout_respects_the_maximum_length() {
         let (_, mut examples) =
-            examples(Units::Bpe, Augmentation { bpe_dropout: Some(0.9), ..Augmentation::default() });
+            examples(Tokenization::Bpe, Augmentation { bpe_dropout: Some(0.9), ..Augmentation::default() });
         let length = |example: &Example| example.source.len().max(example.target.len());
         let longest = examples.whole.iter().map(length).max().unwrap();
         assert!(examples.epoch(1, 0).iter().any(|example| length(example) > longest));
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn concatenation_respects_the_maximum_length() {
         let (_, mut examples) =
-            examples(Units::Word, Augmentation { concat_pairs: Some(0.999), ..Augmentation::default() });
+            examples(Tokenization::Word, Augmentation { concat_pairs: Some(0.999), ..Augmentation::default() });
         examples.max_length = 4;
         let epoch = examples.epoch(1, 0);
         assert!(epoch.iter().all(|example| example.source.len().max(example.target.len()) <= 4));

@@ -10,20 +10,20 @@ use std::collections::BTreeMap;
 use crate::random::SeededRng;
 use crate::text::{Example, Vocabulary};
 
-/// Minimum number of units at the end of a stem that stay.
+/// Minimum number of tokens at the end of a stem that stay.
 const KEPT: usize = 3;
 
 /// Hallucination of training pairs.
 pub(super) struct Hallucination {
     /// Probability that a pair is replaced by a hallucinated one.
     share: f64,
-    /// Target unit with the text of each source unit, if there is one.
-    target_units: Vec<Option<u32>>,
-    /// Pairs by the first unit of their source, which is the part of speech if sources begin with features.
+    /// Target token with the text of each source token, if there is one.
+    target_tokens: Vec<Option<u32>>,
+    /// Pairs by the first token of their source, which is the part of speech if sources begin with features.
     donors: BTreeMap<u32, Vec<usize>>,
 }
 
-/// A run of units that both sides share.
+/// A run of tokens that both sides share.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Stem {
     source: usize,
@@ -34,15 +34,15 @@ struct Stem {
 impl Hallucination {
     /// Returns the hallucination of a share of the examples.
     pub fn new(share: f64, examples: &[Example], [source, target]: [&Vocabulary; 2]) -> Self {
-        let target_units = source.copies(target);
+        let target_tokens = source.copies(target);
         let mut donors: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, example) in examples.iter().enumerate() {
             example.source.first().into_iter().for_each(|&first| donors.entry(first).or_default().push(index));
         }
-        Self { share, target_units, donors }
+        Self { share, target_tokens, donors }
     }
 
-    /// Returns the pair, or a hallucinated one in its place. A pair without a stem of more than [`KEPT`] units stays.
+    /// Returns the pair, or a hallucinated one in its place. A pair without a stem of more than [`KEPT`] tokens stays.
     pub fn apply(&self, pair: &Example, examples: &[Example], rng: &mut SeededRng) -> Example {
         if rng.uniform() >= self.share {
             return pair.clone();
@@ -56,26 +56,26 @@ impl Hallucination {
         let beginning = &letters[..1 + rng.below(letters.len() - 2)];
         let replaced = 1 + rng.below(stem.length - KEPT);
         let spliced =
-            |units: &[u32], from: usize, new: Vec<u32>| [&units[..from], &new, &units[from + replaced..]].concat();
-        let source = beginning.iter().map(|&(unit, _)| unit).collect();
-        let target = beginning.iter().map(|&(_, unit)| unit).collect();
+            |tokens: &[u32], from: usize, new: Vec<u32>| [&tokens[..from], &new, &tokens[from + replaced..]].concat();
+        let source = beginning.iter().map(|&(token, _)| token).collect();
+        let target = beginning.iter().map(|&(_, token)| token).collect();
         Example::new(spliced(&pair.source, stem.source, source), spliced(&pair.target, stem.target, target))
     }
 
-    /// Returns the units of the source that the target can have, with the target's unit.
+    /// Returns the tokens of the source that the target can have, with the target's token.
     fn letters(&self, pair: &Example) -> Vec<(u32, u32)> {
-        pair.source.iter().filter_map(|&unit| Some((unit, self.target_units[unit as usize]?))).collect()
+        pair.source.iter().filter_map(|&token| Some((token, self.target_tokens[token as usize]?))).collect()
     }
 
     /// Returns the longest common substring, the first if several are equally long.
     fn stem(&self, pair: &Example) -> Stem {
         let mut longest = Stem::default();
-        // Length of the common substring that ends at each target unit and the last source unit.
+        // Length of the common substring that ends at each target token and the last source token.
         let mut lengths = vec![0; pair.target.len() + 1];
-        for (i, &unit) in pair.source.iter().enumerate() {
-            let unit = self.target_units[unit as usize];
+        for (i, &token) in pair.source.iter().enumerate() {
+            let token = self.target_tokens[token as usize];
             for (j, &target) in pair.target.iter().enumerate().rev() {
-                lengths[j + 1] = if unit == Some(target) { lengths[j] + 1 } else { 0 };
+                lengths[j + 1] = if token == Some(target) { lengths[j] + 1 } else { 0 };
                 let length = lengths[j + 1];
                 if length > longest.length {
                     longest = Stem { source: i + 1 - length, target: j + 1 - length, length };
@@ -91,7 +91,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::text::{Normalization, ProtectedTokens, Units};
+    use crate::text::{Normalization, ProtectedTokens, Tokenization};
 
     const PAIRS: [(&str, &str); 5] = [
         ("⟨V⟩⟨PST⟩murren", "murrte"),
@@ -103,7 +103,7 @@ mod tests {
 
     fn vocabularies() -> [Arc<Vocabulary>; 2] {
         let learn = |texts: [&str; 5], protected: &[&str]| {
-            let learned = Vocabulary::train(texts.into_iter(), Units::Char, Normalization::NONE, 99).unwrap();
+            let learned = Vocabulary::train(texts.into_iter(), Tokenization::Char, Normalization::NONE, 99).unwrap();
             let protected = ProtectedTokens::new(protected.iter().map(|&token| token.to_owned())).unwrap();
             Arc::new(learned.with_protected_tokens(&protected))
         };

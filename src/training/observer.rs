@@ -16,13 +16,13 @@ pub struct StepReport {
     pub epoch: u64,
     /// Number of this optimizer step, from 1.
     pub step: u64,
-    /// Mean label-smoothed loss per target unit, in nats, over the part of the epoch that this run has trained.
+    /// Mean label-smoothed loss per target token, in nats, over the part of the epoch that this run has trained.
     pub loss: f64,
     /// Completed share of the planned training.
     pub done: f64,
     /// Learning rate of this step.
     pub learning_rate: f64,
-    /// Target units per second without padding, over the part of the epoch that this run has trained.
+    /// Target tokens per second without padding, over the part of the epoch that this run has trained.
     pub tokens_per_second: f64,
     /// Seconds spent preparing, training and validating, over all runs.
     pub seconds: f64,

@@ -47,7 +47,7 @@ impl<'a> ProcessGroup<'a> {
         if self.is_single() {
             return Ok(loss);
         }
-        let loss = [loss.smoothed, loss.negative_log_likelihood, loss.guidance, loss.units as f64];
+        let loss = [loss.smoothed, loss.negative_log_likelihood, loss.guidance, loss.tokens as f64];
         let loss = Tensor::new(&loss.map(|x| x as f32), device)?;
         let gradients = gradients.iter().map(|(_, gradient)| gradient.flatten_all());
         let parts = std::iter::once(Ok(loss.clone())).chain(gradients).collect::<candle_core::Result<Vec<Tensor>>>()?;
@@ -74,7 +74,7 @@ impl<'a> ProcessGroup<'a> {
             smoothed: f64::from(loss[0]),
             negative_log_likelihood: f64::from(loss[1]),
             guidance: f64::from(loss[2]),
-            units: loss[3] as usize,
+            tokens: loss[3] as usize,
         })
     }
 

@@ -33,11 +33,11 @@ pub fn seconds_per_epoch(
         let dropout = Dropout::new(settings.dropout, settings.seed, number as u64);
         let loss = model.gradients(&batch, settings.label_smoothing, &dropout, &mut gradients)?;
         optimizer.step(model.parameters(), &gradients, settings.learning_rate)?;
-        Ok::<_, candle_core::Error>(loss.units)
+        Ok::<_, candle_core::Error>(loss.tokens)
     };
     step(0)?;
     let began = Instant::now();
-    let units = (1..=TIMED_STEPS).map(&mut step).sum::<Result<usize>>()?;
+    let tokens = (1..=TIMED_STEPS).map(&mut step).sum::<Result<usize>>()?;
     let total: usize = examples.iter().map(|example| example.target.len() + 1).sum();
-    Ok(began.elapsed().as_secs_f64() * total as f64 / units as f64)
+    Ok(began.elapsed().as_secs_f64() * total as f64 / tokens as f64)
 }

@@ -63,7 +63,7 @@ pub struct TrainerParts<'a> {
 #[derive(Default)]
 struct EpochTotals {
     loss: f64,
-    units: usize,
+    tokens: usize,
     time: Duration,
 }
 
@@ -230,15 +230,15 @@ impl<'a> TrainingLoop<'a> {
         }
         self.consecutive_skips = 0;
         totals.loss += loss.smoothed;
-        totals.units += loss.units;
+        totals.tokens += loss.tokens;
         totals.time += began.elapsed();
         Ok(Event::Step(StepReport {
             epoch,
             step,
-            loss: totals.loss / totals.units as f64,
+            loss: totals.loss / totals.tokens as f64,
             done: self.share_done(batches),
             learning_rate,
-            tokens_per_second: totals.units as f64 / totals.time.as_secs_f64(),
+            tokens_per_second: totals.tokens as f64 / totals.time.as_secs_f64(),
             seconds: self.progress.seconds,
             seconds_left: self.seconds_left(batches),
         }))
@@ -376,7 +376,7 @@ mod tests {
     use crate::model::Architecture;
     use crate::parameters::Parameters;
     use crate::reporter::Silent;
-    use crate::text::{EncodedCorpus, GuideWeight, Normalization, Pair, Units, Vocabulary};
+    use crate::text::{EncodedCorpus, GuideWeight, Normalization, Pair, Tokenization, Vocabulary};
     use crate::training::Augmentation;
 
     /// Calls `test` with a training loop over two pairs.
@@ -388,7 +388,7 @@ mod tests {
         let pair = |source: &str, target: &str| Pair { source: source.to_owned(), target: target.to_owned() };
         let pairs = vec![pair("a b c", "x y"), pair("b c", "y z")];
         let train_vocabulary = |texts: &[&str]| {
-            Arc::new(Vocabulary::train(texts.iter().copied(), Units::Word, Normalization::NONE, 99).unwrap())
+            Arc::new(Vocabulary::train(texts.iter().copied(), Tokenization::Word, Normalization::NONE, 99).unwrap())
         };
         let vocabularies = [train_vocabulary(&["a b c"]), train_vocabulary(&["x y z"])];
         let corpus = EncodedCorpus::new(pairs.clone(), &vocabularies[0], &vocabularies[1], 9).unwrap();

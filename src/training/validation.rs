@@ -41,7 +41,7 @@ pub struct Sample {
     /// Word alignment by attention in forced decoding of the reference.
     #[serde(skip)]
     pub attention: Alignment,
-    /// Mean log-probability per unit of the reference including its end, in nats.
+    /// Mean log-probability per token of the reference including its end, in nats.
     #[serde(skip)]
     pub score: f64,
 }
@@ -49,9 +49,9 @@ pub struct Sample {
 /// Results of a validation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ValidationReport {
-    /// Label-smoothed loss in nats per target unit.
+    /// Label-smoothed loss in nats per target token.
     pub loss: f64,
-    /// Perplexity per target unit.
+    /// Perplexity per target token.
     pub perplexity: f64,
     /// Scores of greedy translations, in percent.
     #[serde(flatten)]
@@ -89,8 +89,8 @@ impl ValidationSet<'_> {
         let references: Vec<Cow<str>> =
             translated.iter().map(|&index| normalization.apply(&self.corpus.pairs[index].target)).collect();
         Ok(ValidationReport {
-            loss: loss.smoothed / loss.units as f64,
-            perplexity: metrics::perplexity(loss.negative_log_likelihood, loss.units),
+            loss: loss.smoothed / loss.tokens as f64,
+            perplexity: metrics::perplexity(loss.negative_log_likelihood, loss.tokens),
             scores: Scores::compute(&translations, &references, self.has_single_words()),
             attention,
             samples: self.samples(model)?,
@@ -101,7 +101,7 @@ impl ValidationSet<'_> {
     fn translate<'e>(&self, model: &RnnSearch, examples: impl Iterator<Item = &'e Example>) -> Result<Vec<String>> {
         let sources: Vec<Source> = examples.map(|example| Source::from(example.source.clone())).collect();
         let found = search_all(&[model], &sources, &BeamSearch::greedy().into(), &mut |_| {})?;
-        Ok(found.iter().map(|hypotheses| self.target_vocabulary.decode(&hypotheses[0].units)).collect())
+        Ok(found.iter().map(|hypotheses| self.target_vocabulary.decode(&hypotheses[0].tokens)).collect())
     }
 
     /// Translates the samples, and aligns their references.
@@ -115,7 +115,7 @@ impl ValidationSet<'_> {
                 source: pair.source.clone(),
                 reference: pair.target.clone(),
                 translation,
-                attention: self.word_alignment(pair, example, &self.unit_alignment(example, forced.alignment()))?,
+                attention: self.word_alignment(pair, example, &self.token_alignment(example, forced.alignment()))?,
                 score: forced.log_probability() / forced.log_probabilities.len() as f64,
             })
         };
@@ -142,9 +142,9 @@ impl ValidationSet<'_> {
                     smoothed: pair.smoothed,
                     negative_log_likelihood: -pair.log_probability(),
                     guidance: 0.0,
-                    units: pair.log_probabilities.len(),
+                    tokens: pair.log_probabilities.len(),
                 };
-                attention.add(&self.unit_alignment(&examples[index], pair.alignment()));
+                attention.add(&self.token_alignment(&examples[index], pair.alignment()));
             }
         }
         let settings = &model.architecture().attention;
@@ -156,18 +156,18 @@ impl ValidationSet<'_> {
         Ok(ReferenceLoss { loss, attention })
     }
 
-    fn unit_alignment(&self, example: &Example, rows: &[Vec<f32>]) -> Alignment {
+    fn token_alignment(&self, example: &Example, rows: &[Vec<f32>]) -> Alignment {
         let source = self.source_vocabulary.written(&example.source);
         Alignment::from_rows(source, self.target_vocabulary.written(&example.target), rows)
     }
 
-    fn word_alignment(&self, pair: &Pair, example: &Example, units: &Alignment) -> Result<Alignment> {
+    fn word_alignment(&self, pair: &Pair, example: &Example, tokens: &Alignment) -> Result<Alignment> {
         let segment = |vocabulary: &Vocabulary, text: &str, length: usize| {
-            vocabulary.segment(text, vocabulary.units().words()).map(|segmentation| segmentation.cut_to(length))
+            vocabulary.segment(text, vocabulary.tokenization().words()).map(|segmentation| segmentation.cut_to(length))
         };
         let source = segment(self.source_vocabulary, &pair.source, example.source.len())?;
         let target = segment(self.target_vocabulary, &pair.target, example.target.len())?;
-        Ok(units.merge(source.words, &source.word_of_unit, target.words, &target.word_of_unit))
+        Ok(tokens.merge(source.words, &source.word_of_token, target.words, &target.word_of_token))
     }
 }
 

@@ -54,7 +54,7 @@ impl Translator {
     /// Translates sentences. Returns at least one translation of each, best first.
     ///
     /// # Errors
-    /// An option is out of range, or a constraint contains units that the model does not know.
+    /// An option is out of range, or a constraint contains tokens that the model does not know.
     pub fn translate_with<S: AsRef<str>>(
         &self,
         sentences: &[S],

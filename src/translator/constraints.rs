@@ -1,4 +1,4 @@
-//! Constraints on translations as text, and their conversion to units.
+//! Constraints on translations as text, and their conversion to tokens.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,10 +8,10 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 
 use super::markup::{PlacedPhrase, PlaceholderPlace};
-use super::{MAX_SENTENCE_UNITS, Placeholders, Sentence};
-use crate::search::{AvoidedPhrases, DecodingConstraints, MAX_REQUIRED_UNITS, RequiredPhrase};
+use super::{MAX_SENTENCE_TOKENS, Placeholders, Sentence};
+use crate::search::{AvoidedPhrases, DecodingConstraints, MAX_REQUIRED_TOKENS, RequiredPhrase};
 use crate::text::{
-    KnownWords, LONGEST_LINE, Normalization, Pair, Segmentation, SortedPhrases, SurfaceForms, UNKNOWN, Units,
+    KnownWords, LONGEST_LINE, Normalization, Pair, Segmentation, SortedPhrases, SurfaceForms, UNKNOWN, Tokenization,
     Vocabulary, WordSplitting, word_spans,
 };
 
@@ -128,11 +128,11 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     word_spans(text, WordSplitting::Terms).into_iter().map(|span| &text[span])
 }
 
-fn is_known(units: &[u32]) -> bool {
-    !units.is_empty() && !units.contains(&UNKNOWN)
+fn is_known(tokens: &[u32]) -> bool {
+    !tokens.is_empty() && !tokens.contains(&UNKNOWN)
 }
 
-/// Constraints compiled to the units of a model.
+/// Constraints compiled to the tokens of a model.
 #[derive(Clone)]
 pub struct CompiledConstraints {
     prefix: Option<String>,
@@ -141,7 +141,7 @@ pub struct CompiledConstraints {
     placed: Vec<PlacedPhrase>,
     avoided: Arc<AvoidedPhrases>,
     terms: Terminology,
-    /// Translations that are not required, since the model has no units for them.
+    /// Translations that are not required, since the model has no tokens for them.
     pub skipped_terms: Vec<String>,
     placeholders: Option<Placeholders>,
 }
@@ -150,24 +150,24 @@ impl CompiledConstraints {
     /// Compiles constraints. `known_words` may take the place of avoided ones.
     ///
     /// # Errors
-    /// The vocabulary has no units for a required phrase, or there are too many units.
+    /// The vocabulary has no tokens for a required phrase, or there are too many tokens.
     pub fn new(constraints: Constraints, target: &Vocabulary, known_words: Option<Arc<KnownWords>>) -> Result<Self> {
         let placeholders = constraints.placeholders;
         let (mut required, mut placed) = (Vec::new(), Vec::new());
         for given in &constraints.required {
             let phrase = placed_phrase(given.trim(), placeholders.as_ref());
-            // A placeholder alone needs no units.
+            // A placeholder alone needs no tokens.
             if phrase.places.is_empty() || !phrase.text.trim().is_empty() {
                 let text = target.written_text(phrase.text.trim()).into_owned();
-                let units = encode_known(&text, target)?;
-                required.push(RequiredPhrase { units, text, term: Vec::new() });
+                let tokens = encode_known(&text, target)?;
+                required.push(RequiredPhrase { tokens, text, term: Vec::new() });
             }
             placed.extend((!phrase.places.is_empty()).then_some(phrase));
         }
-        let units: usize = required.iter().map(|phrase| phrase.units.len()).sum();
+        let tokens: usize = required.iter().map(|phrase| phrase.tokens.len()).sum();
         ensure!(
-            units <= MAX_REQUIRED_UNITS,
-            "--require: the phrases have {units} units in total; at most {MAX_REQUIRED_UNITS} are allowed"
+            tokens <= MAX_REQUIRED_TOKENS,
+            "--require: the phrases have {tokens} tokens in total; at most {MAX_REQUIRED_TOKENS} are allowed"
         );
         let avoided: Vec<String> =
             constraints.avoided.iter().map(|phrase| target.written_text(phrase.trim()).into_owned()).collect();
@@ -219,7 +219,7 @@ impl CompiledConstraints {
     /// Checks a sentence's own target prefix.
     ///
     /// # Errors
-    /// The vocabulary has no units for it, or it is too long.
+    /// The vocabulary has no tokens for it, or it is too long.
     pub fn check_target_prefix(&self, sentence: &Sentence, target: &Vocabulary) -> Result<()> {
         match sentence.target_prefix {
             Some(_) => encode_prefix(&self.prefix(sentence).text, target).map(drop),
@@ -243,7 +243,7 @@ impl CompiledConstraints {
         let constraints = DecodingConstraints {
             prefix: encode_prefix(&prefix, target)?,
             // A character that consists of letters is given as a whole.
-            prefix_ends_word: prefix.ends_with(char::is_whitespace) || target.units() == Units::Letter,
+            prefix_ends_word: prefix.ends_with(char::is_whitespace) || target.tokenization() == Tokenization::Letter,
             avoided: Arc::clone(&self.avoided),
             ..DecodingConstraints::default()
         };
@@ -252,7 +252,7 @@ impl CompiledConstraints {
         }
         let surface_forms = Arc::clone(target.surface_forms());
         let required = without_subsumed(required, &surface_forms);
-        Ok(DecodingConstraints { required, surface_forms, ..constraints }.within_units())
+        Ok(DecodingConstraints { required, surface_forms, ..constraints }.within_tokens())
     }
 
     fn required_terms(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<Vec<RequiredPhrase>> {
@@ -260,12 +260,12 @@ impl CompiledConstraints {
             return Ok(Vec::new());
         }
         let (given, before) = sentence.segment_given(source, WordSplitting::Terms)?;
-        let Segmentation { words, word_of_unit, .. } = given.cut_to(MAX_SENTENCE_UNITS);
+        let Segmentation { words, word_of_token, .. } = given.cut_to(MAX_SENTENCE_TOKENS);
         let required = |(span, translation): (Range<usize>, &str)| {
-            let first_unit = |word: usize| before + word_of_unit.partition_point(|&of_unit| of_unit < word);
-            let term = span.map(|word| first_unit(word)..first_unit(word + 1)).collect();
+            let first_token = |word: usize| before + word_of_token.partition_point(|&of_token| of_token < word);
+            let term = span.map(|word| first_token(word)..first_token(word + 1)).collect();
             let text = target.written_text(translation).into_owned();
-            Ok(RequiredPhrase { units: target.encode(&text)?, text, term })
+            Ok(RequiredPhrase { tokens: target.encode(&text)?, text, term })
         };
         self.terms.find(&words).into_iter().map(required).collect()
     }
@@ -280,16 +280,16 @@ fn without_subsumed(phrases: Vec<RequiredPhrase>, surface_forms: &SurfaceForms) 
 
 /// True if a phrase is a duplicate of another one, or contained in it as whole words.
 fn is_subsumed(phrases: &[RequiredPhrase], index: usize, other: usize, surface_forms: &SurfaceForms) -> bool {
-    let (units, longer) = (&phrases[index].units, &phrases[other].units);
-    let matches = longer.windows(units.len()).enumerate().filter(|(_, window)| *window == &units[..]);
-    let mut next_units = matches.map(|(start, _)| longer.get(start + units.len()));
-    let is_whole = next_units.any(|unit| unit.is_none_or(|&unit| !surface_forms.continues_word(unit)));
+    let (tokens, longer) = (&phrases[index].tokens, &phrases[other].tokens);
+    let matches = longer.windows(tokens.len()).enumerate().filter(|(_, window)| *window == &tokens[..]);
+    let mut next_tokens = matches.map(|(start, _)| longer.get(start + tokens.len()));
+    let is_whole = next_tokens.any(|token| token.is_none_or(|&token| !surface_forms.continues_word(token)));
     let takes_precedence = match [index, other].map(|phrase| phrases[phrase].is_term()) {
         [true, true] => false,
         // Of equal phrases, a term stays, since it has a place.
-        [true, false] => longer.len() > units.len(),
+        [true, false] => longer.len() > tokens.len(),
         [false, true] => true,
-        [false, false] => longer.len() > units.len() || other < index,
+        [false, false] => longer.len() > tokens.len() || other < index,
     };
     index != other && is_whole && takes_precedence
 }
@@ -309,21 +309,21 @@ fn encode_prefix(prefix: &str, target: &Vocabulary) -> Result<Vec<u32>> {
     let prefix = &prefix.trim()[..prefix.trim().floor_char_boundary(LONGEST_LINE)];
     let length = target.encode(prefix)?.len();
     ensure!(
-        length <= MAX_SENTENCE_UNITS,
-        "{:?}: this prefix has {length} units; at most {MAX_SENTENCE_UNITS} are allowed",
+        length <= MAX_SENTENCE_TOKENS,
+        "{:?}: this prefix has {length} tokens; at most {MAX_SENTENCE_TOKENS} are allowed",
         shortened(prefix)
     );
     encode_known(prefix, target)
 }
 
 fn encode_known(text: &str, target: &Vocabulary) -> Result<Vec<u32>> {
-    let units = target.encode(text)?;
+    let tokens = target.encode(text)?;
     ensure!(
-        is_known(&units),
-        "{:?}: the model has no units for this text; use words that occur in its training data",
+        is_known(&tokens),
+        "{:?}: the model has no tokens for this text; use words that occur in its training data",
         shortened(text)
     );
-    Ok(units)
+    Ok(tokens)
 }
 
 /// Shortens a text for messages.
@@ -365,9 +365,9 @@ mod tests {
         assert!(find("newer").is_empty() && find("").is_empty());
     }
 
-    fn phrase(units: &[u32], is_term: bool) -> RequiredPhrase {
+    fn phrase(tokens: &[u32], is_term: bool) -> RequiredPhrase {
         let term = is_term.then_some(0..1).into_iter().collect();
-        RequiredPhrase { text: String::new(), units: units.to_vec(), term }
+        RequiredPhrase { text: String::new(), tokens: tokens.to_vec(), term }
     }
 
     #[test]

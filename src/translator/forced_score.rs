@@ -8,25 +8,25 @@ use crate::text::{Pair, Segmentation};
 /// Log-probability of a target given its source, in nats.
 #[derive(Clone, Debug)]
 pub struct ForcedScore {
-    /// Target words with their log-probabilities, each the sum over its units.
+    /// Target words with their log-probabilities, each the sum over its tokens.
     pub words: Vec<(String, f64)>,
     /// Log-probability of `</s>`.
     pub end: f64,
-    /// Number of target units, with `</s>`.
-    pub units: usize,
-    /// True if a side was truncated to [`MAX_SENTENCE_UNITS`](super::MAX_SENTENCE_UNITS).
+    /// Number of target tokens, with `</s>`.
+    pub tokens: usize,
+    /// True if a side was truncated to [`MAX_SENTENCE_TOKENS`](super::MAX_SENTENCE_TOKENS).
     pub cut: bool,
 }
 
 impl ForcedScore {
-    /// Sums the log-probabilities of target units, `</s>` last, by word.
+    /// Sums the log-probabilities of target tokens, `</s>` last, by word.
     pub(super) fn new(source: &Segmentation, target: Segmentation, log_probabilities: &[f64]) -> Self {
         let mut words: Vec<(String, f64)> = target.words.into_iter().map(|word| (word, 0.0)).collect();
-        for (&word, log_probability) in target.word_of_unit.iter().zip(log_probabilities) {
+        for (&word, log_probability) in target.word_of_token.iter().zip(log_probabilities) {
             words[word].1 += log_probability;
         }
         let end = log_probabilities.last().copied().unwrap_or_default();
-        Self { words, end, units: log_probabilities.len(), cut: source.cut || target.cut }
+        Self { words, end, tokens: log_probabilities.len(), cut: source.cut || target.cut }
     }
 
     /// Log-probability of the target, with `</s>`.
@@ -34,9 +34,9 @@ impl ForcedScore {
         self.words.iter().map(|(_, log_probability)| log_probability).sum::<f64>() + self.end
     }
 
-    /// Perplexity per unit.
+    /// Perplexity per token.
     pub fn perplexity(&self) -> f64 {
-        (-self.log_probability() / self.units as f64).exp()
+        (-self.log_probability() / self.tokens as f64).exp()
     }
 
     /// Returns the log-probability as text, with `words` followed by those of words and `</s>`.
@@ -65,7 +65,7 @@ impl ForcedScore {
             source_text: &pair.source,
             target_text: &pair.target,
             log_probability: self.log_probability(),
-            units: self.units,
+            tokens: self.tokens,
             perplexity: self.perplexity(),
             words: words.collect(),
             end: self.end,
@@ -88,7 +88,7 @@ pub struct ScoredPair<'a> {
     /// Log-probability of the target, in nats, with `</s>`.
     log_probability: f64,
     /// Number of target tokens, with `</s>`.
-    units: usize,
+    tokens: usize,
     /// Perplexity per token.
     perplexity: f64,
     /// Target words.

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::{ForcedAlignment, LinkedPair, MAX_LINKED_WORDS, MAX_SENTENCE_UNITS, Translation, Translator};
+use super::{ForcedAlignment, LinkedPair, MAX_LINKED_WORDS, MAX_SENTENCE_TOKENS, Translation, Translator};
 use crate::reporter::Reporter;
-use crate::search::{MAX_REQUIRED_PHRASES, MAX_REQUIRED_UNITS};
+use crate::search::{MAX_REQUIRED_PHRASES, MAX_REQUIRED_TOKENS};
 use crate::text::{LineNumbers, Pair, PairFiles};
 
 /// Maximum number of line numbers in a message.
@@ -153,7 +153,7 @@ impl LineWarnings {
     /// Reports truncated lines.
     pub fn report_truncated(&self, reporter: &dyn Reporter) {
         for (lines, reason) in [
-            (&self.truncated, format!("longer than {MAX_SENTENCE_UNITS} units; only the beginning was read")),
+            (&self.truncated, format!("longer than {MAX_SENTENCE_TOKENS} tokens; only the beginning was read")),
             (&self.links_truncated, format!("longer than {MAX_LINKED_WORDS} words; only the beginning was linked")),
         ] {
             if lines.count > 0 {
@@ -176,7 +176,7 @@ impl LineWarnings {
         if self.unmet_constraints.count > 0 {
             reporter.warn(&format!(
                 "{}: no translation contains all required phrases; try a wider --beam, with at most \
-                 {MAX_REQUIRED_PHRASES} phrases and {MAX_REQUIRED_UNITS} units",
+                 {MAX_REQUIRED_PHRASES} phrases and {MAX_REQUIRED_TOKENS} tokens",
                 self.unmet_constraints
             ));
         }

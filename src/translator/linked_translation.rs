@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::{ForcedAlignment, LinkedPair, Linker, Sentence, Translation};
-use crate::render::{Item, UnitAlignment};
+use crate::render::{Item, TokenAlignment};
 use crate::text::Pair;
 
 /// Translation with its links.
@@ -21,24 +21,24 @@ pub struct LinkedTranslation<'a> {
 }
 
 impl LinkedTranslation<'_> {
-    /// Returns the translation for renderers, with the alignment of units beside that of words if `with_units`.
-    pub fn item(&self, with_units: bool) -> Item<'_> {
+    /// Returns the translation for renderers, with the alignment of tokens beside that of words if `with_tokens`.
+    pub fn item(&self, with_tokens: bool) -> Item<'_> {
         let text = &*self.translation.text;
         Item {
             rank: Some(self.rank),
             translation: Some(text),
             score: self.translation.score,
-            ..self.linked.item(self.sentence, [self.source, text], with_units)
+            ..self.linked.item(self.sentence, [self.source, text], with_tokens)
         }
     }
 }
 
 impl LinkedPair {
-    /// Returns the pair for renderers, with the alignment of units beside that of words if `with_units`.
-    pub fn item<'a>(&'a self, id: usize, texts: [&'a str; 2], with_units: bool) -> Item<'a> {
-        let units = self.aligned.as_ref().filter(|_| with_units).map(|aligned| {
-            let [source_words, target_words] = aligned.words_of_units();
-            UnitAlignment { alignment: aligned.by_units(), source_words, target_words }
+    /// Returns the pair for renderers, with the alignment of tokens beside that of words if `with_tokens`.
+    pub fn item<'a>(&'a self, id: usize, texts: [&'a str; 2], with_tokens: bool) -> Item<'a> {
+        let tokens = self.aligned.as_ref().filter(|_| with_tokens).map(|aligned| {
+            let [source_words, target_words] = aligned.words_of_tokens();
+            TokenAlignment { alignment: aligned.by_tokens(), source_words, target_words }
         });
         Item {
             id,
@@ -52,7 +52,7 @@ impl LinkedPair {
             unknown: self.aligned.as_ref().map(ForcedAlignment::unknown_share),
             estimate: self.estimate.as_ref(),
             gold: None,
-            units,
+            tokens,
             error: None,
         }
     }

@@ -124,7 +124,7 @@ pub struct LinkOptions {
     #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_name = "W"))]
     pub threshold: Option<f32>,
 
-    /// Word splitting [default: whitespace; single characters on a side with char or letter units].
+    /// Word splitting [default: whitespace; single characters on a side with char or letter tokens].
     #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_enum))]
     pub words: Option<WordSplitting>,
 
@@ -142,10 +142,10 @@ pub struct LinkOptions {
     #[cfg_attr(feature = "cli", arg(skip))]
     pub direction: LinkDirection,
 
-    /// Links units instead of words.
+    /// Links tokens instead of words.
     #[cfg_attr(feature = "cli", arg(skip))]
-    #[serde(rename = "subwords")]
-    pub by_units: bool,
+    #[serde(rename = "tokens")]
+    pub by_tokens: bool,
 }
 
 impl LinkOptions {
@@ -157,8 +157,8 @@ impl LinkOptions {
         if let Some(threshold) = self.threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
             return usage(format!("--threshold must be between 0 and 1, not {threshold}"));
         }
-        if !self.links_from.uses_attention() && (self.by_units || self.reverse_model.is_some()) {
-            return usage("--subwords and --reverse-model need attention: omit --links-from");
+        if !self.links_from.uses_attention() && (self.by_tokens || self.reverse_model.is_some()) {
+            return usage("--tokens and --reverse-model need attention: omit --links-from");
         }
         if self.prior.is_some() && self.links_from != LinksFrom::Pairs {
             return usage("--prior needs --links-from pairs");
@@ -173,7 +173,7 @@ impl LinkOptions {
     fn load_reverse(&self, translator: &Translator) -> Result<Option<Translator>> {
         let Some(path) = &self.reverse_model else { return Ok(None) };
         let reverse = Translator::load_on(path, translator.device())?.with_words(self.words);
-        check_reverse(translator, &reverse, self.by_units)?;
+        check_reverse(translator, &reverse, self.by_tokens)?;
         Ok(Some(reverse))
     }
 
@@ -190,7 +190,7 @@ impl LinkOptions {
         };
         match self.links_from {
             LinksFrom::Attention => Ok(None),
-            LinksFrom::Auto if self.by_units => Ok(None),
+            LinksFrom::Auto if self.by_tokens => Ok(None),
             LinksFrom::Auto => saved(),
             LinksFrom::Hmm => match saved()? {
                 Some(aligner) => Ok(Some(aligner)),
@@ -217,12 +217,12 @@ impl LinkOptions {
 }
 
 /// Rejects a reverse model whose vocabularies do not match those of the model.
-fn check_reverse(translator: &Translator, reverse: &Translator, by_units: bool) -> Result<()> {
+fn check_reverse(translator: &Translator, reverse: &Translator, by_tokens: bool) -> Result<()> {
     const MIN_LIKENESS: f64 = 0.25;
     let path = reverse.path().display();
     let (model, reverse) = (translator.checkpoint(), reverse.checkpoint());
-    if by_units && !model.has_swapped_vocabulary(reverse)? {
-        return usage(format!("--reverse-model {path}: --subwords needs the same vocabularies as the model, swapped"));
+    if by_tokens && !model.has_swapped_vocabulary(reverse)? {
+        return usage(format!("--reverse-model {path}: --tokens needs the same vocabularies as the model, swapped"));
     }
     for (their_side, theirs, our_side, ours) in
         [("source", &reverse.source, "target", &model.target), ("target", &reverse.target, "source", &model.source)]
@@ -258,21 +258,21 @@ pub struct Linker {
     pub threshold: Option<f32>,
     /// Word splitting of the source and of the target.
     pub words: [WordSplitting; 2],
-    /// True to link units instead of words.
-    pub by_units: bool,
+    /// True to link tokens instead of words.
+    pub by_tokens: bool,
 }
 
 /// Sentence pair with its links.
 pub struct LinkedPair {
     /// Forced alignment, if a model read the pair.
     pub aligned: Option<ForcedAlignment>,
-    /// Attention between words or units; without a model, the aligner's p(t from s), with the probability of null last.
+    /// Attention between words or tokens; without a model, the aligner's p(t from s), with the probability of null last.
     pub alignment: Alignment,
     /// Score of each possible link.
     pub link_scores: LinkScores,
     /// Links.
     pub links: Vec<Link>,
-    /// Mean log-probability of a target unit, or without a model of a target word, in nats.
+    /// Mean log-probability of a target token, or without a model of a target word, in nats.
     pub score: f64,
     /// True if a side was truncated.
     pub cut: bool,
@@ -345,7 +345,7 @@ impl Linker {
             direction: options.direction,
             threshold: options.threshold,
             words: translator.words(),
-            by_units: options.by_units,
+            by_tokens: options.by_tokens,
         })
     }
 
@@ -434,14 +434,14 @@ impl Linker {
 
     fn link_by_attention(&self, aligned: ForcedAlignment, reversed: Option<ForcedAlignment>) -> Result<LinkedPair> {
         let posteriors_of = |aligned: &ForcedAlignment| {
-            if self.by_units { aligned.posteriors_by_units().clone() } else { aligned.posteriors_by_words() }
+            if self.by_tokens { aligned.posteriors_by_tokens().clone() } else { aligned.posteriors_by_words() }
         };
-        let alignment = if self.by_units { aligned.by_units().clone() } else { aligned.by_words() };
+        let alignment = if self.by_tokens { aligned.by_tokens().clone() } else { aligned.by_words() };
         let reversed = reversed.as_ref().map(posteriors_of);
         let score = aligned.mean_log_probability();
         let [forward, backward] = self.directions(&posteriors_of(&aligned), reversed.as_ref());
         let (link_scores, links) = self.combine(&alignment, &forward, &backward);
-        let translator = self.translator.as_ref().filter(|_| !self.by_units);
+        let translator = self.translator.as_ref().filter(|_| !self.by_tokens);
         let estimate = translator.map_or(Ok(None), |translator| translator.estimate_quality(&aligned))?;
         Ok(LinkedPair { cut: aligned.cut, aligned: Some(aligned), alignment, link_scores, links, score, estimate })
     }

@@ -33,11 +33,11 @@ use crate::error::{UsageError, usage};
 use crate::model::{Architecture, ForcedScores, RnnSearch};
 use crate::search::{DecodingConstraints, Hypothesis, Source, search_all};
 use crate::text::{
-    Batch, BatchSize, Example, KnownWords, Pair, Segmentation, Units, Vocabulary, WordSplitting, bucketed,
+    Batch, BatchSize, Example, KnownWords, Pair, Segmentation, Tokenization, Vocabulary, WordSplitting, bucketed,
 };
 
 use constraints::CompiledConstraints;
-use term_placement::replaced_units;
+use term_placement::replaced_tokens;
 
 pub use api::Aligner;
 pub use constraints::{Constraints, Terminology};
@@ -52,14 +52,14 @@ pub use markup::{LinkedText, MarkedUp, MarkedUpTexts, Markup, MarkupOptions, Pla
 pub use model_summary::ModelSummary;
 pub use noise_filter::NoiseFilter;
 pub use quality_estimation::CalibrationError;
-pub use request::{MAX_SENTENCE_UNITS, Request, ResultSelection, Sentence};
-pub use trace::{BeamNode, PartialTranslation, Trace, TraceCandidate, TraceOptions, TraceSide, TraceStep, TraceUnit};
+pub use request::{MAX_SENTENCE_TOKENS, Request, ResultSelection, Sentence};
+pub use trace::{BeamNode, PartialTranslation, Trace, TraceCandidate, TraceOptions, TraceSide, TraceStep, TraceToken};
 pub use unk_replacement::Dictionary;
 
 pub use crate::model::PrecisionOption;
 
-/// Units of a batch in forced decoding, with padding.
-const BATCH_UNITS: usize = 2048;
+/// Tokens of a batch in forced decoding, with padding.
+const BATCH_TOKENS: usize = 2048;
 
 /// Trained model or ensemble with its vocabularies. Clones share the data.
 #[derive(Clone)]
@@ -105,9 +105,9 @@ pub struct Translation {
 pub struct SentenceQuality {
     /// Number of line ends before the sentence in the text.
     pub line: usize,
-    /// True if it was truncated to [`MAX_SENTENCE_UNITS`].
+    /// True if it was truncated to [`MAX_SENTENCE_TOKENS`].
     pub cut: bool,
-    /// True if more than half of its units are unknown to the model.
+    /// True if more than half of its tokens are unknown to the model.
     pub is_mostly_unknown: bool,
     /// Number of required phrases that its translation lacks.
     pub unmet_constraints: usize,
@@ -131,20 +131,20 @@ impl Translation {
 
     /// True if the model did not translate the text.
     fn is_copy(&self) -> bool {
-        self.alignment.unit_log_probabilities.is_empty()
+        self.alignment.token_log_probabilities.is_empty()
     }
 
-    /// Returns the given text as its own translation, each unit aligned with itself.
+    /// Returns the given text as its own translation, each token aligned with itself.
     fn copied(
         sentence: &Sentence,
         source: Segmentation,
         vocabulary: &Vocabulary,
         words: WordSplitting,
     ) -> Result<Self> {
-        let units = source.ids.len();
+        let tokens = source.ids.len();
         let (given, before) = sentence.segment_given(vocabulary, words)?;
-        let row = |unit: usize| (0..=units).map(|column| if column == unit { 1.0 } else { 0.0 }).collect();
-        let rows: Vec<Vec<f32>> = (before.min(units)..=units).map(row).collect();
+        let row = |token: usize| (0..=tokens).map(|column| if column == token { 1.0 } else { 0.0 }).collect();
+        let rows: Vec<Vec<f32>> = (before.min(tokens)..=tokens).map(row).collect();
         let alignment = ForcedAlignment::new(source, given.cut_to(rows.len() - 1), &rows, 0.0, Vec::new());
         Ok(Self {
             text: sentence.given().to_owned(),
@@ -174,19 +174,19 @@ struct ForcedPair {
 pub struct ForcedAlignment {
     /// Log-probability of the target given the source, in nats, with `</s>`.
     pub log_probability: f64,
-    /// Number of target units, with `</s>`.
+    /// Number of target tokens, with `</s>`.
     pub length: usize,
-    /// True if a side was truncated to [`MAX_SENTENCE_UNITS`].
+    /// True if a side was truncated to [`MAX_SENTENCE_TOKENS`].
     pub cut: bool,
-    /// Log-probability of each target unit, and of `</s>` unless search stopped before it. Empty for text that the model did
+    /// Log-probability of each target token, and of `</s>` unless search stopped before it. Empty for text that the model did
     /// not translate.
-    unit_log_probabilities: Vec<f64>,
-    units: Alignment,
-    /// Posterior attention of units, where it is known.
+    token_log_probabilities: Vec<f64>,
+    tokens: Alignment,
+    /// Posterior attention of tokens, where it is known.
     posteriors: Option<Alignment>,
     source: Segmentation,
     target: Segmentation,
-    /// Units of each sentence on both sides, unless one was not translated.
+    /// Tokens of each sentence on both sides, unless one was not translated.
     sentences: Option<Vec<[usize; 2]>>,
 }
 
@@ -196,29 +196,29 @@ impl ForcedAlignment {
         target: Segmentation,
         rows: &[Vec<f32>],
         log_probability: f64,
-        unit_log_probabilities: Vec<f64>,
+        token_log_probabilities: Vec<f64>,
     ) -> Self {
-        let units = Alignment::from_rows(source.units.clone(), target.units.clone(), rows);
+        let tokens = Alignment::from_rows(source.tokens.clone(), target.tokens.clone(), rows);
         Self {
             log_probability,
             length: target.ids.len() + 1,
             cut: source.cut || target.cut,
-            sentences: (!unit_log_probabilities.is_empty()).then(|| vec![[source.ids.len(), target.ids.len()]]),
-            unit_log_probabilities,
-            units,
+            sentences: (!token_log_probabilities.is_empty()).then(|| vec![[source.ids.len(), target.ids.len()]]),
+            token_log_probabilities,
+            tokens,
             posteriors: None,
             source,
             target,
         }
     }
 
-    /// Joins the alignments of consecutive sentences, as many of them as [`MAX_SENTENCE_UNITS`] permits. There is at least one.
+    /// Joins the alignments of consecutive sentences, as many of them as [`MAX_SENTENCE_TOKENS`] permits. There is at least one.
     fn concat(parts: &[&Self]) -> Self {
-        let units = |count: usize| {
+        let tokens = |count: usize| {
             let lengths = parts[..count].iter().map(|part| [part.source.ids.len(), part.target.ids.len()]);
             lengths.reduce(|one, other| [one[0] + other[0], one[1] + other[1]]).unwrap_or_default()
         };
-        let fits = |count: &usize| units(*count).into_iter().max() <= Some(MAX_SENTENCE_UNITS);
+        let fits = |count: &usize| tokens(*count).into_iter().max() <= Some(MAX_SENTENCE_TOKENS);
         let joined = &parts[..(2..=parts.len()).take_while(fits).last().unwrap_or(1)];
         let segmentations = |side: fn(&Self) -> &Segmentation| {
             Segmentation::concat(&Vec::from_iter(joined.iter().map(|part| side(part))))
@@ -229,8 +229,8 @@ impl ForcedAlignment {
             log_probability: parts.iter().map(|part| part.log_probability).sum(),
             length: parts.iter().map(|part| part.length).sum(),
             cut: parts.iter().any(|part| part.cut),
-            unit_log_probabilities: joined.iter().flat_map(|part| part.of_units()).copied().collect(),
-            units: Alignment::concat(&Vec::from_iter(joined.iter().map(|part| &part.units))),
+            token_log_probabilities: joined.iter().flat_map(|part| part.of_tokens()).copied().collect(),
+            tokens: Alignment::concat(&Vec::from_iter(joined.iter().map(|part| &part.tokens))),
             posteriors: posteriors.map(|posteriors| Alignment::concat(&posteriors)),
             sentences: sentences.map(|sentences| sentences.into_iter().flatten().copied().collect()),
             source: segmentations(|part| &part.source),
@@ -240,18 +240,18 @@ impl ForcedAlignment {
 
     /// Drops the attention weights, which take most of the memory.
     fn drop_weights(&mut self) {
-        self.units = Alignment::from_rows(Vec::new(), Vec::new(), &[]);
+        self.tokens = Alignment::from_rows(Vec::new(), Vec::new(), &[]);
         self.posteriors = None;
     }
 
-    /// Mean log-probability of a target unit, in nats.
+    /// Mean log-probability of a target token, in nats.
     pub fn mean_log_probability(&self) -> f64 {
         self.log_probability / self.length as f64
     }
 
-    /// Log-probabilities of the target units, without that of `</s>`.
-    fn of_units(&self) -> &[f64] {
-        &self.unit_log_probabilities[..self.target.ids.len().min(self.unit_log_probabilities.len())]
+    /// Log-probabilities of the target tokens, without that of `</s>`.
+    fn of_tokens(&self) -> &[f64] {
+        &self.token_log_probabilities[..self.target.ids.len().min(self.token_log_probabilities.len())]
     }
 
     /// Words of the source.
@@ -264,44 +264,44 @@ impl ForcedAlignment {
         &self.target.words
     }
 
-    /// Share of source units that are unknown to the model.
+    /// Share of source tokens that are unknown to the model.
     pub fn unknown_share(&self) -> f64 {
         self.source.unknown_share()
     }
 
-    /// True if more than half of the source units are unknown to the model.
+    /// True if more than half of the source tokens are unknown to the model.
     pub fn is_mostly_unknown(&self) -> bool {
         is_mostly_unknown(&self.source)
     }
 
-    /// Alignment of units.
-    pub fn by_units(&self) -> &Alignment {
-        &self.units
+    /// Alignment of tokens.
+    pub fn by_tokens(&self) -> &Alignment {
+        &self.tokens
     }
 
-    /// Word index of each unit of the source and of the target.
-    pub fn words_of_units(&self) -> [&[usize]; 2] {
-        [&self.source.word_of_unit, &self.target.word_of_unit]
+    /// Word index of each token of the source and of the target.
+    pub fn words_of_tokens(&self) -> [&[usize]; 2] {
+        [&self.source.word_of_token, &self.target.word_of_token]
     }
 
     /// Alignment of words.
     pub fn by_words(&self) -> Alignment {
-        self.merged(&self.units)
+        self.merged(&self.tokens)
     }
 
-    /// Posterior attention of units, or α where it is unknown.
-    pub fn posteriors_by_units(&self) -> &Alignment {
-        self.posteriors.as_ref().unwrap_or(&self.units)
+    /// Posterior attention of tokens, or α where it is unknown.
+    pub fn posteriors_by_tokens(&self) -> &Alignment {
+        self.posteriors.as_ref().unwrap_or(&self.tokens)
     }
 
     /// Posterior attention of words, or α where it is unknown.
     pub fn posteriors_by_words(&self) -> Alignment {
-        self.merged(self.posteriors_by_units())
+        self.merged(self.posteriors_by_tokens())
     }
 
-    fn merged(&self, units: &Alignment) -> Alignment {
+    fn merged(&self, tokens: &Alignment) -> Alignment {
         let (source, target) = (&self.source, &self.target);
-        units.merge(source.words.clone(), &source.word_of_unit, target.words.clone(), &target.word_of_unit)
+        tokens.merge(source.words.clone(), &source.word_of_token, target.words.clone(), &target.word_of_token)
     }
 
     /// Sentences on both sides, if posteriors are unknown but can be computed.
@@ -317,9 +317,9 @@ impl ForcedAlignment {
         lengths.map(example).collect()
     }
 
-    /// Adds the posteriors of each sentence, in rows of units.
+    /// Adds the posteriors of each sentence, in rows of tokens.
     fn set_posteriors(&mut self, sentences: &[Vec<Vec<f32>>]) {
-        let (mut source, mut target) = (&self.source.units[..], &self.target.units[..]);
+        let (mut source, mut target) = (&self.source.tokens[..], &self.target.tokens[..]);
         let part = |(&[sources, targets], rows): (&[usize; 2], &Vec<Vec<f32>>)| {
             let (own_source, own_target);
             (own_source, source) = source.split_at(sources);
@@ -345,7 +345,7 @@ impl Translator {
         })?;
         let model = model.with_lexicon(dir.load_lexicon(&checkpoint)?);
         let text = &checkpoint.config.text;
-        let words = [text.source_units, text.target_units].map(Units::words);
+        let words = [text.source_tokenization, text.target_tokenization].map(Tokenization::words);
         let copies_letters = checkpoint.config.architecture.lexicon && text.are_both_characters();
         let models = vec![Arc::new(model)];
         let constraints = Arc::new(CompiledConstraints::new(Constraints::default(), &checkpoint.target, None)?);
@@ -391,7 +391,7 @@ impl Translator {
         Ok(self)
     }
 
-    /// Sets the word splitting of both sides; by default it follows from the units of each side.
+    /// Sets the word splitting of both sides; by default it follows from the tokens of each side.
     #[must_use]
     pub fn with_words(self, words: Option<WordSplitting>) -> Self {
         Self { words: words.map_or(self.words, |words| [words; 2]), ..self }
@@ -401,8 +401,8 @@ impl Translator {
     #[must_use]
     fn with_finest_words(self) -> Self {
         let text = &self.checkpoint.config.text;
-        let finest = |units: Units| if units.are_characters() { units.words() } else { WordSplitting::Terms };
-        Self { words: [text.source_units, text.target_units].map(finest), ..self }
+        let finest = |tokenization: Tokenization| if tokenization.are_characters() { tokenization.words() } else { WordSplitting::Terms };
+        Self { words: [text.source_tokenization, text.target_tokenization].map(finest), ..self }
     }
 
     /// Word splitting of the source and of the target.
@@ -425,7 +425,7 @@ impl Translator {
     /// Sets the constraints on translations. Terms whose translations are unknown to the model are skipped.
     ///
     /// # Errors
-    /// The constraints contradict each other, the model has no units for a required phrase, or there are too many units.
+    /// The constraints contradict each other, the model has no tokens for a required phrase, or there are too many tokens.
     pub fn with_constraints(self, constraints: Constraints) -> Result<Self> {
         if let Some(phrase) = constraints.contradiction() {
             return usage(format!("--avoid {phrase:?} forbids what --prefix, --require or --terms ask for"));
@@ -438,7 +438,7 @@ impl Translator {
     /// Checks the target prefix of a sentence.
     ///
     /// # Errors
-    /// The model has no units for it, or it is too long.
+    /// The model has no tokens for it, or it is too long.
     pub fn check_target_prefix(&self, sentence: &Sentence) -> Result<()> {
         self.constraints.check_target_prefix(sentence, &self.checkpoint.target)
     }
@@ -446,12 +446,12 @@ impl Translator {
     /// Returns the constraints on the search for the translation of a sentence.
     ///
     /// # Errors
-    /// The model has no units for the sentence's target prefix, or it is too long.
+    /// The model has no tokens for the sentence's target prefix, or it is too long.
     pub fn decoding_constraints(&self, sentence: &Sentence) -> Result<DecodingConstraints> {
         self.constraints.constraints(sentence, [&self.checkpoint.source, &self.checkpoint.target])
     }
 
-    /// Translations of terms that are not required, since the model has no units for them.
+    /// Translations of terms that are not required, since the model has no tokens for them.
     pub fn skipped_terms(&self) -> &[String] {
         &self.constraints.skipped_terms
     }
@@ -531,7 +531,7 @@ impl Translator {
     /// finished batch.
     ///
     /// # Errors
-    /// A model fails; its scores are not finite; it has no units for a target prefix.
+    /// A model fails; its scores are not finite; it has no tokens for a target prefix.
     pub fn translate_batch(
         &self,
         sentences: &[Sentence],
@@ -543,9 +543,9 @@ impl Translator {
         let mut sources = Vec::with_capacity(sentences.len());
         for (sentence, source) in sentences.iter().zip(&segmented) {
             let constraints = self.decoding_constraints(sentence)?;
-            let units = if is_copied(source) { Vec::new() } else { source.ids.clone() };
+            let tokens = if is_copied(source) { Vec::new() } else { source.ids.clone() };
             let (cancellation, seed_index) = (sentence.cancellation.clone(), sentence.seed_index);
-            sources.push(Source { units, constraints, cancellation, seed_index });
+            sources.push(Source { tokens, constraints, cancellation, seed_index });
         }
         let models: Vec<&RnnSearch> = self.models.iter().map(|model| &**model).collect();
         let found = search_all(&models, &sources, &request.search, on_progress)?;
@@ -578,24 +578,24 @@ impl Translator {
         constraints: &DecodingConstraints,
         hypothesis: &Hypothesis,
     ) -> Result<Translation> {
-        let target_units = self.checkpoint.config.text.target_units;
+        let target_tokenization = self.checkpoint.config.text.target_tokenization;
         let mut replacements = match &self.dictionary {
-            Some(dictionary) => dictionary.replacements(sentence, &self.checkpoint.source, target_units, hypothesis)?,
+            Some(dictionary) => dictionary.replacements(sentence, &self.checkpoint.source, target_tokenization, hypothesis)?,
             None => HashMap::new(),
         };
         replacements.retain(|_, word| !self.constraints.has_avoided(&self.checkpoint.target.written_text(word)));
         let placed = self.place_terms(constraints, hypothesis, &mut replacements);
-        let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words[1]);
+        let (text, target) = self.checkpoint.target.join_with(&hypothesis.tokens, &replacements, self.words[1]);
         let Hypothesis { log_probability, score, .. } = *hypothesis;
-        let of_units = hypothesis.unit_log_probabilities.clone();
-        let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, log_probability, of_units);
+        let of_tokens = hypothesis.token_log_probabilities.clone();
+        let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, log_probability, of_tokens);
         let unmet_constraints = hypothesis.unmet_phrases.len() - placed + constraints.ignored_phrases();
         let (without_markup, sentences) = (None, Vec::new());
         Ok(Translation { text, log_probability, score, unmet_constraints, alignment, without_markup, sentences })
     }
 
     /// Places terms that a hypothesis lacks where its attention is on them. Its prefix and the required phrases that it contains
-    /// stay, and no avoided phrase comes up. Adds the text of each unit that changes to the replacements, and returns the number
+    /// stay, and no avoided phrase comes up. Adds the text of each token that changes to the replacements, and returns the number
     /// of terms that have a place.
     fn place_terms(
         &self,
@@ -603,24 +603,24 @@ impl Translator {
         hypothesis: &Hypothesis,
         replacements: &mut HashMap<usize, String>,
     ) -> usize {
-        let Hypothesis { units, attention, .. } = hypothesis;
+        let Hypothesis { tokens, attention, .. } = hypothesis;
         let unmet = hypothesis.unmet_phrases.iter().map(|&phrase| &constraints.required[phrase]);
         let mut terms = unmet.filter(|phrase| phrase.is_term()).peekable();
         if terms.peek().is_none() {
             return 0;
         }
         let target = &self.checkpoint.target;
-        let word_of_unit = target.join(units, WordSplitting::Punctuation).1.word_of_unit;
-        let mut kept = constraints.constrained_units(units, &hypothesis.unmet_phrases);
+        let word_of_token = target.join(tokens, WordSplitting::Punctuation).1.word_of_token;
+        let mut kept = constraints.constrained_tokens(tokens, &hypothesis.unmet_phrases);
         let mut placed = 0;
         for term in terms {
-            let range = replaced_units(term, attention, &word_of_unit, &kept);
-            let Some(&first) = units.get(range.clone()).and_then(<[u32]>::first) else { continue };
+            let range = replaced_tokens(term, attention, &word_of_token, &kept);
+            let Some(&first) = tokens.get(range.clone()).and_then(<[u32]>::first) else { continue };
             let space = if constraints.surface_forms.text(first).starts_with(' ') { " " } else { "" };
             let mut with_term = replacements.clone();
-            with_term.extend(range.clone().map(|unit| (unit, String::new())));
+            with_term.extend(range.clone().map(|token| (token, String::new())));
             with_term.insert(range.start, format!("{space}{}", term.text));
-            let text = target.join_with(units, &with_term, self.words[1]).0;
+            let text = target.join_with(tokens, &with_term, self.words[1]).0;
             if !self.constraints.has_avoided(&target.written_text(&text)) {
                 *replacements = with_term;
                 kept[range].fill(true);
@@ -752,7 +752,7 @@ fn segment_all<'a>(
     texts: impl Iterator<Item = &'a str>,
 ) -> Result<Vec<Segmentation>> {
     let segment = |text: &str| vocabulary.segment(if text.trim().is_empty() { "" } else { text }, words);
-    texts.map(|text| Ok(segment(text)?.cut_to(MAX_SENTENCE_UNITS))).collect()
+    texts.map(|text| Ok(segment(text)?.cut_to(MAX_SENTENCE_TOKENS))).collect()
 }
 
 fn examples(sources: &[Segmentation], targets: &[Segmentation]) -> Vec<Example> {
@@ -760,9 +760,9 @@ fn examples(sources: &[Segmentation], targets: &[Segmentation]) -> Vec<Example> 
     pairs.map(|(source, target)| Example::new(source.ids.clone(), target.ids.clone())).collect()
 }
 
-/// Batches of examples of similar length, limited by the units of the longer side.
+/// Batches of examples of similar length, limited by the tokens of the longer side.
 fn batches(examples: &[Example]) -> Vec<Vec<usize>> {
     let longer = |example: &Example| (example.source.len(), example.source.len().max(example.target.len()));
     let lengths: Vec<(usize, usize)> = examples.iter().map(longer).collect();
-    bucketed(&lengths, BatchSize::Tokens(BATCH_UNITS), &mut crate::random::SeededRng::new(0, "order", 0))
+    bucketed(&lengths, BatchSize::Tokens(BATCH_TOKENS), &mut crate::random::SeededRng::new(0, "order", 0))
 }

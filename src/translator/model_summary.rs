@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::checkpoint::{Checkpoint, Config, ModelDir};
 use crate::render::{SCHEMA, clock, escape_controls_by_line, readable};
 use crate::reporter::counted;
-use crate::text::{Units, language_name};
+use crate::text::{Tokenization, language_name};
 use crate::training::Schedule;
 
 /// A model directory described for people and programs.
@@ -91,11 +91,11 @@ struct Inspection<'a> {
 fn describe_model(out: &mut dyn Write, path: &Path, checkpoint: &Checkpoint) -> std::io::Result<()> {
     let config = &checkpoint.config;
     let sizes = &config.architecture;
-    let units = |units: Units| match units {
-        Units::Bpe => "subwords (BPE)",
-        Units::Word => "words",
-        Units::Char => "characters",
-        Units::Letter => "characters decomposed into letters",
+    let tokenization = |tokenization: Tokenization| match tokenization {
+        Tokenization::Bpe => "subwords (BPE)",
+        Tokenization::Word => "words",
+        Tokenization::Char => "characters",
+        Tokenization::Letter => "characters decomposed into letters",
     };
     writeln!(out, "model           {}", path.display())?;
     writeln!(out, "created by      softalign {}, format {}", config.program_version, config.format_version)?;
@@ -116,8 +116,8 @@ fn describe_model(out: &mut dyn Write, path: &Path, checkpoint: &Checkpoint) -> 
     }
     writeln!(out, "attention       {}; {} decoder", sizes.attention, sizes.decoder)?;
     writeln!(out, "normalization   {}", config.text.normalization)?;
-    writeln!(out, "source          {} {}", sizes.source_vocabulary, units(config.text.source_units))?;
-    writeln!(out, "target          {} {}", sizes.target_vocabulary, units(config.text.target_units))?;
+    writeln!(out, "source          {} {}", sizes.source_vocabulary, tokenization(config.text.source_tokenization))?;
+    writeln!(out, "target          {} {}", sizes.target_vocabulary, tokenization(config.text.target_tokenization))?;
     writeln!(
         out,
         "vocabulary      {}; output layer {}",

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! p is the model's probability of the word, or of the translation, and m the mean log-probability of the translation's
-//! units. The first two features are those of beta calibration (Kull, Silva Filho & Flach 2017, "Beta Calibration"). The
+//! tokens. The first two features are those of beta calibration (Kull, Silva Filho & Flach 2017, "Beta Calibration"). The
 //! weights are fitted to the translations of the validation pairs. A word is right if a minimum sequence of edits that
 //! turns the translation into the reference keeps it.
 
@@ -55,15 +55,15 @@ struct Features {
 impl Features {
     /// Returns none for an empty translation, and for one without probabilities.
     fn of(aligned: &ForcedAlignment) -> Option<Self> {
-        let [_, word_of_unit] = aligned.words_of_units();
-        let count = aligned.unit_log_probabilities.len();
-        if word_of_unit.is_empty() || count < word_of_unit.len() {
+        let [_, word_of_token] = aligned.words_of_tokens();
+        let count = aligned.token_log_probabilities.len();
+        if word_of_token.is_empty() || count < word_of_token.len() {
             return None;
         }
-        let total: f64 = aligned.unit_log_probabilities.iter().sum();
+        let total: f64 = aligned.token_log_probabilities.iter().sum();
         let mean = total / count as f64;
         let mut words = vec![0.0; aligned.target_words().len()];
-        for (&word, log_probability) in word_of_unit.iter().zip(&aligned.unit_log_probabilities) {
+        for (&word, log_probability) in word_of_token.iter().zip(&aligned.token_log_probabilities) {
             words[word] += log_probability;
         }
         let features = |log_probability: f64| vec![log_probability, log_complement(log_probability), mean];
@@ -148,7 +148,7 @@ impl Translator {
     fn has_whole_outcomes(&self, pairs: &[Pair]) -> bool {
         let text = &self.config().text;
         let source = |pair: &Pair| text.source_protected_tokens.remove_from(&pair.source).into_owned();
-        text.target_units.are_characters() || are_single_words(pairs.iter().map(source))
+        text.target_tokenization.are_characters() || are_single_words(pairs.iter().map(source))
     }
 
     /// Estimates the quality of a translation. None if the model has no calibration, in an ensemble, and for text that the

@@ -8,8 +8,8 @@ use super::mbr::rank_by_utility;
 use crate::search::{BeamSearch, Cancellation, SampleSearch, Search};
 use crate::text::{Segmentation, Vocabulary, WordSplitting};
 
-/// Maximum units of a sentence; longer ones are truncated. The time of attention is quadratic in the length.
-pub const MAX_SENTENCE_UNITS: usize = 500;
+/// Maximum tokens of a sentence; longer ones are truncated. The time of attention is quadratic in the length.
+pub const MAX_SENTENCE_TOKENS: usize = 500;
 
 /// Sentence to translate.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,7 @@ impl Sentence {
         Self { text: format!("{prefix}{text}"), ..self.clone() }
     }
 
-    /// Segments the given text. Also returns the number of units before it.
+    /// Segments the given text. Also returns the number of tokens before it.
     ///
     /// # Errors
     /// The vocabulary cannot encode it.

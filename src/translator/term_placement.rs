@@ -11,24 +11,24 @@ const MIN_NEIGHBOR_ATTENTION: f64 = 0.5;
 
 /// Target word.
 struct Word {
-    units: Range<usize>,
+    tokens: Range<usize>,
     /// Mean attention on a term.
     attention: f64,
     /// Word of the term with the most attention.
     source_word: usize,
 }
 
-/// Returns the range of the units of a hypothesis that a term replaces, possibly empty: those of the word with the most
+/// Returns the range of the tokens of a hypothesis that a term replaces, possibly empty: those of the word with the most
 /// attention on it and of its neighbors with enough. A word before it that attends to the same word of the term can be its
-/// article, and stays; so do words with a unit in `kept`. `attention` has a row for each target unit, `word_of_unit` its word.
-pub(super) fn replaced_units(
+/// article, and stays; so do words with a token in `kept`. `attention` has a row for each target token, `word_of_token` its word.
+pub(super) fn replaced_tokens(
     term: &RequiredPhrase,
     attention: &[Vec<f32>],
-    word_of_unit: &[usize],
+    word_of_token: &[usize],
     kept: &[bool],
 ) -> Range<usize> {
-    let words = target_words(term, attention, word_of_unit);
-    let is_free = |word: &Word| !kept[word.units.clone()].contains(&true);
+    let words = target_words(term, attention, word_of_token);
+    let is_free = |word: &Word| !kept[word.tokens.clone()].contains(&true);
     let free = (0..words.len()).filter(|&word| is_free(&words[word]));
     // The first one of equals.
     let most = free.min_by(|&a, &b| words[b].attention.total_cmp(&words[a].attention));
@@ -37,20 +37,20 @@ pub(super) fn replaced_units(
     let is_before = |word: &&Word| is_attended(word) && word.source_word != words[most].source_word;
     let before = words[..most].iter().rev().take_while(is_before).count();
     let after = words[most + 1..].iter().take_while(is_attended).count();
-    words[most - before].units.start..words[most + after].units.end
+    words[most - before].tokens.start..words[most + after].tokens.end
 }
 
-fn target_words(term: &RequiredPhrase, attention: &[Vec<f32>], word_of_unit: &[usize]) -> Vec<Word> {
+fn target_words(term: &RequiredPhrase, attention: &[Vec<f32>], word_of_token: &[usize]) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
-    for word in word_of_unit.chunk_by(|a, b| a == b) {
-        let start = words.last().map_or(0, |word| word.units.end);
-        let units = start..start + word.len();
+    for word in word_of_token.chunk_by(|a, b| a == b) {
+        let start = words.last().map_or(0, |word| word.tokens.end);
+        let tokens = start..start + word.len();
         let mut sums = vec![0.0; term.term.len()];
-        for row in &attention[units.clone()] {
+        for row in &attention[tokens.clone()] {
             sums.iter_mut().zip(term.attention_on_term(row)).for_each(|(sum, on_word)| *sum += on_word);
         }
         let source_word = (0..sums.len()).max_by(|&a, &b| sums[a].total_cmp(&sums[b])).unwrap_or_default();
-        words.push(Word { attention: sums.iter().sum::<f64>() / units.len() as f64, units, source_word });
+        words.push(Word { attention: sums.iter().sum::<f64>() / tokens.len() as f64, tokens, source_word });
     }
     words
 }
@@ -61,7 +61,7 @@ mod tests {
 
     fn term(words: &[(usize, usize)]) -> RequiredPhrase {
         let term = words.iter().map(|&(start, end)| start..end).collect();
-        RequiredPhrase { text: "cuisine".to_owned(), units: vec![9], term }
+        RequiredPhrase { text: "cuisine".to_owned(), tokens: vec![9], term }
     }
 
     #[test]
@@ -69,8 +69,8 @@ mod tests {
         // la grand|e salle de bain .
         let attention = [0.8, 0.1, 0.1, 0.9, 0.6, 0.7, 0.0].map(|on_term: f32| vec![1.0 - on_term, on_term]);
         let replaced = |source: usize, kept: [usize; 2]| {
-            let kept = std::array::from_fn::<bool, 7, _>(|unit| kept.contains(&unit));
-            replaced_units(&term(&[(source, source + 1)]), &attention, &[0, 1, 1, 2, 3, 4, 5], &kept)
+            let kept = std::array::from_fn::<bool, 7, _>(|token| kept.contains(&token));
+            replaced_tokens(&term(&[(source, source + 1)]), &attention, &[0, 1, 1, 2, 3, 4, 5], &kept)
         };
         assert_eq!(replaced(1, [7, 7]), 3..6);
         assert_eq!(replaced(5, [7, 7]), 0..0);
@@ -85,11 +85,11 @@ mod tests {
         // un chapeau noir, attending to black, hat, black
         let attention = [[0.8, 0.1], [0.1, 0.8], [1.0, 0.0]].map(Vec::from);
         let replaced = |term: &RequiredPhrase, range: Range<usize>| {
-            replaced_units(term, &attention[range.clone()], &[0, 1, 2][range], &[false; 3])
+            replaced_tokens(term, &attention[range.clone()], &[0, 1, 2][range], &[false; 3])
         };
         assert_eq!(replaced(&term(&[(0, 1), (1, 2)]), 1..3), 0..2);
         assert_eq!(replaced(&term(&[(1, 2)]), 0..3), 1..2);
         let article = [vec![0.9], vec![1.0]];
-        assert_eq!(replaced_units(&term(&[(0, 1)]), &article, &[0, 1], &[false; 2]), 1..2);
+        assert_eq!(replaced_tokens(&term(&[(0, 1)]), &article, &[0, 1], &[false; 2]), 1..2);
     }
 }

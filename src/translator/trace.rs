@@ -1,6 +1,6 @@
 //! Trace of the translation of one sentence: predictions and attention of each step, and the tree of the beam.
 //!
-//! A trace can be steered: a prefix of units forces the beginning, and an [`Intervention`] replaces the attention weights of
+//! A trace can be steered: a prefix of tokens forces the beginning, and an [`Intervention`] replaces the attention weights of
 //! one step.
 
 mod recorder;
@@ -8,7 +8,7 @@ mod recorder;
 use anyhow::{Result, ensure};
 use serde::Serialize;
 
-use super::{DecodeOptions, ForcedAlignment, MAX_SENTENCE_UNITS, Sentence, Translation, Translator};
+use super::{DecodeOptions, ForcedAlignment, MAX_SENTENCE_TOKENS, Sentence, Translation, Translator};
 use crate::alignment::entropy;
 use crate::error::{UsageError, usage};
 use crate::model::RnnSearch;
@@ -21,11 +21,11 @@ use recorder::{BeamRecorder, StepRecord};
 pub struct TraceOptions {
     /// Options of beam search.
     pub decode: DecodeOptions,
-    /// Ids of the units that the translation begins with; `</s>` may be the last one.
+    /// Ids of the tokens that the translation begins with; `</s>` may be the last one.
     pub prefix: Vec<u32>,
     /// Attention weights of one step. Each row is scaled to a sum of 1.
     pub intervention: Option<Intervention>,
-    /// Number of most probable next units recorded per step.
+    /// Number of most probable next tokens recorded per step.
     pub candidates: usize,
 }
 
@@ -36,7 +36,7 @@ impl Default for TraceOptions {
 }
 
 /// Trace of the translation of one sentence. Probabilities are logarithms in nats. Attention weights are those of all
-/// source units and, last, of the source's `</s>`.
+/// source tokens and, last, of the source's `</s>`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct Trace {
@@ -57,22 +57,23 @@ pub struct Trace {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct TraceSide {
-    /// Units as the vocabulary writes them.
-    pub units: Vec<String>,
+    /// Tokens as the vocabulary writes them.
+    pub tokens: Vec<String>,
     /// Words.
     pub words: Vec<String>,
-    /// Index of the word of each unit.
-    pub word_of_unit: Vec<usize>,
+    /// Index of the word of each token.
+    pub word_of_token: Vec<usize>,
 }
 
-/// Unit of the target vocabulary.
+/// Token of the target vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
-pub struct TraceUnit {
+pub struct TraceToken {
     /// Id, for [`TraceOptions::prefix`].
     pub id: u32,
-    /// Unit as the vocabulary writes it.
-    pub unit: String,
+    /// Token as the vocabulary writes it.
+    #[serde(rename = "token")]
+    pub spelling: String,
     /// Text that it adds to the translation: a space at its beginning separates words.
     pub text: String,
 }
@@ -81,14 +82,14 @@ pub struct TraceUnit {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct TraceStep {
-    /// Unit that the translation has.
+    /// Token that the translation has.
     #[serde(flatten)]
-    pub unit: TraceUnit,
-    /// log p of the unit given those before it.
+    pub token: TraceToken,
+    /// log p of the token given those before it.
     pub log_probability: f64,
-    /// Entropy of the distribution over the next unit, in nats.
+    /// Entropy of the distribution over the next token, in nats.
     pub entropy: f64,
-    /// Most probable units, best first.
+    /// Most probable tokens, best first.
     pub candidates: Vec<TraceCandidate>,
     /// Attention weights, mean over the heads and the models.
     pub attention: Vec<f32>,
@@ -98,14 +99,14 @@ pub struct TraceStep {
     pub attention_entropy: f64,
 }
 
-/// Candidate for the next unit.
+/// Candidate for the next token.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct TraceCandidate {
-    /// Unit.
+    /// Token.
     #[serde(flatten)]
-    pub unit: TraceUnit,
-    /// log p of the unit given those before it.
+    pub token: TraceToken,
+    /// log p of the token given those before it.
     pub log_probability: f64,
 }
 
@@ -113,14 +114,14 @@ pub struct TraceCandidate {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct BeamNode {
-    /// Index of the hypothesis that it extends; none for the first unit.
+    /// Index of the hypothesis that it extends; none for the first token.
     pub parent: Option<usize>,
     /// Index of the step.
     pub step: usize,
-    /// Last unit.
+    /// Last token.
     #[serde(flatten)]
-    pub unit: TraceUnit,
-    /// log p of all its units.
+    pub token: TraceToken,
+    /// log p of all its tokens.
     pub log_probability: f64,
     /// Score by which it would be ranked if it were complete, without penalties for constraints.
     pub score: f64,
@@ -142,17 +143,17 @@ pub struct PartialTranslation {
     pub source: Option<TraceSide>,
     /// Text so far.
     pub text: String,
-    /// Units and words so far.
+    /// Tokens and words so far.
     pub target: TraceSide,
-    /// Index of the first unit that differs from the last report.
+    /// Index of the first token that differs from the last report.
     pub first_changed: usize,
-    /// Attention weights of the units from `first_changed` on.
+    /// Attention weights of the tokens from `first_changed` on.
     pub attention: Vec<Vec<f32>>,
 }
 
 impl From<Segmentation> for TraceSide {
-    fn from(Segmentation { units, words, word_of_unit, .. }: Segmentation) -> Self {
-        Self { units, words, word_of_unit }
+    fn from(Segmentation { tokens, words, word_of_token, .. }: Segmentation) -> Self {
+        Self { tokens, words, word_of_token }
     }
 }
 
@@ -165,7 +166,7 @@ impl Translator {
     ///
     /// let trace = Translator::load("checkpoints")?.trace("They bought a hat.", &TraceOptions::default())?;
     /// for step in &trace.steps {
-    ///     println!("{} {:.2} {:?}", step.unit.unit, step.log_probability.exp(), step.attention);
+    ///     println!("{} {:.2} {:?}", step.token.spelling, step.log_probability.exp(), step.attention);
     /// }
     /// # Ok::<(), softalign::Error>(())
     /// ```
@@ -209,17 +210,17 @@ impl Translator {
         let mut constraints = self.constraints.constraints(sentence, [source_vocabulary, target_vocabulary])?;
         if !options.prefix.is_empty() {
             check_prefix(&options.prefix, target_vocabulary)?;
-            ensure!(constraints.prefix.is_empty(), UsageError("give one prefix: units or --prefix".to_owned()));
+            ensure!(constraints.prefix.is_empty(), UsageError("give one prefix: tokens or --prefix".to_owned()));
             constraints.prefix.clone_from(&options.prefix);
         }
         let heads = self.models.iter().map(|model| model.architecture().attention.distributions()).sum();
         let intervention = options.intervention.as_ref();
         let intervention = intervention.map(|one| checked(one, segmented.ids.len() + 1, heads)).transpose()?;
         let cancellation = sentence.cancellation.clone();
-        let source = Source { units: segmented.ids.clone(), constraints, cancellation, seed_index: None };
+        let source = Source { tokens: segmented.ids.clone(), constraints, cancellation, seed_index: None };
         let models: Vec<&RnnSearch> = self.models.iter().map(|model| &**model).collect();
-        let mut report = |step: usize, units: &[u32], first_changed: usize, attention: Vec<Vec<f32>>| {
-            let (text, target) = target_vocabulary.join(units, self.words[1]);
+        let mut report = |step: usize, tokens: &[u32], first_changed: usize, attention: Vec<Vec<f32>>| {
+            let (text, target) = target_vocabulary.join(tokens, self.words[1]);
             let source = (step == 1).then(|| segmented.clone().into());
             on_step(PartialTranslation { step, source, text, target: target.into(), first_changed, attention });
         };
@@ -229,7 +230,7 @@ impl Translator {
         if sentence.cancellation.is_cancelled() {
             return Ok(None);
         }
-        self.check_scores(found.score.is_finite() && (source.units.is_empty() || !found.is_degenerate()))?;
+        self.check_scores(found.score.is_finite() && (source.tokens.is_empty() || !found.is_degenerate()))?;
         let translation = self.translation(sentence, &segmented, &source.constraints, &found)?;
         let labels = TargetLabels { vocabulary: target_vocabulary };
         let beam = beam.into_iter().map(|node| labels.node(node)).collect();
@@ -245,30 +246,30 @@ impl Trace {
     }
 }
 
-/// Names of target units.
+/// Names of target tokens.
 struct TargetLabels<'a> {
     vocabulary: &'a Vocabulary,
 }
 
 impl TargetLabels<'_> {
-    fn unit(&self, id: u32) -> TraceUnit {
-        let unit = self.vocabulary.written(&[id]).swap_remove(0);
-        TraceUnit { id, unit, text: self.vocabulary.surface_forms().text(id).to_owned() }
+    fn token(&self, id: u32) -> TraceToken {
+        let spelling = self.vocabulary.written(&[id]).swap_remove(0);
+        TraceToken { id, spelling, text: self.vocabulary.surface_forms().text(id).to_owned() }
     }
 
     fn node(&self, node: recorder::Node) -> BeamNode {
-        let recorder::Node { parent, step, unit, log_probability, score, dropped, best, .. } = node;
-        let ended = unit == END;
-        BeamNode { parent, step, unit: self.unit(unit), log_probability, score, ended, dropped, best }
+        let recorder::Node { parent, step, token, log_probability, score, dropped, best, .. } = node;
+        let ended = token == END;
+        BeamNode { parent, step, token: self.token(token), log_probability, score, ended, dropped, best }
     }
 
-    fn step(&self, StepRecord { unit, log_probability, prediction }: StepRecord) -> TraceStep {
+    fn step(&self, StepRecord { token, log_probability, prediction }: StepRecord) -> TraceStep {
         let candidate = |candidate: &crate::search::TokenCandidate| TraceCandidate {
-            unit: self.unit(candidate.unit),
+            token: self.token(candidate.token),
             log_probability: f64::from(candidate.log_probability),
         };
         TraceStep {
-            unit: self.unit(unit),
+            token: self.token(token),
             log_probability,
             entropy: prediction.entropy,
             candidates: prediction.candidates.iter().map(candidate).collect(),
@@ -281,13 +282,13 @@ impl TargetLabels<'_> {
 
 /// Checks the ids of a prefix.
 fn check_prefix(prefix: &[u32], target: &Vocabulary) -> Result<()> {
-    let is_unit = |id: &u32| (*id as usize) < target.size() && ![PADDING, BEGIN].contains(id);
+    let is_token = |id: &u32| (*id as usize) < target.size() && ![PADDING, BEGIN].contains(id);
     ensure!(
-        prefix.len() <= MAX_SENTENCE_UNITS,
-        UsageError(format!("the prefix has {} units; at most {MAX_SENTENCE_UNITS} are allowed", prefix.len()))
+        prefix.len() <= MAX_SENTENCE_TOKENS,
+        UsageError(format!("the prefix has {} tokens; at most {MAX_SENTENCE_TOKENS} are allowed", prefix.len()))
     );
-    if let Some(id) = prefix.iter().find(|id| !is_unit(id)) {
-        return usage(format!("the prefix has id {id}, which is no unit of the target vocabulary"));
+    if let Some(id) = prefix.iter().find(|id| !is_token(id)) {
+        return usage(format!("the prefix has id {id}, which is no token of the target vocabulary"));
     }
     ensure!(
         !prefix[..prefix.len() - 1].contains(&END),
@@ -307,7 +308,7 @@ fn checked(intervention: &Intervention, length: usize, heads: usize) -> Result<I
         ensure!(
             row.len() == length,
             UsageError(format!(
-                "the attention weights need {length} numbers, one for each source unit and the end of the source, not {}",
+                "the attention weights need {length} numbers, one for each source token and the end of the source, not {}",
                 row.len()
             ))
         );

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::Sentence;
 use crate::search::Hypothesis;
-use crate::text::{NormalForm, Pair, UNKNOWN, Units, Vocabulary, WordSplitting};
+use crate::text::{NormalForm, Pair, UNKNOWN, Tokenization, Vocabulary, WordSplitting};
 
 /// Translations of source words, which are keyed in NFC. A word without a translation is copied.
 #[derive(Clone, Debug, Default)]
@@ -30,38 +30,38 @@ impl Dictionary {
     }
 
     /// Returns the replacement of each `<unk>` by position: the translation of the source word with the most attention, or of
-    /// the source code point. A run of `<unk>` is replaced once if the units of the target are subwords.
+    /// the source code point. A run of `<unk>` is replaced once if the tokens of the target are subwords.
     pub(super) fn replacements(
         &self,
         sentence: &Sentence,
         source: &Vocabulary,
-        target_units: Units,
+        target_tokenization: Tokenization,
         hypothesis: &Hypothesis,
     ) -> Result<HashMap<usize, String>> {
         let mut replacements = HashMap::new();
-        if !hypothesis.units.contains(&UNKNOWN) {
+        if !hypothesis.tokens.contains(&UNKNOWN) {
             return Ok(replacements);
         }
-        let has_characters = source.units().are_characters();
+        let has_characters = source.tokenization().are_characters();
         let words = if has_characters { WordSplitting::CodePoints } else { WordSplitting::Punctuation };
         let (segmentation, before) = sentence.segment_given(source, words)?;
-        let unknown = |unit: usize| hypothesis.units.get(unit) == Some(&UNKNOWN);
+        let unknown = |token: usize| hypothesis.tokens.get(token) == Some(&UNKNOWN);
         let mut start = 0;
-        while start < hypothesis.units.len() {
-            let max_end = if target_units == Units::Bpe { hypothesis.units.len() } else { start + 1 };
-            let end = (start..max_end).find(|&unit| !unknown(unit)).unwrap_or(max_end);
+        while start < hypothesis.tokens.len() {
+            let max_end = if target_tokenization == Tokenization::Bpe { hypothesis.tokens.len() } else { start + 1 };
+            let end = (start..max_end).find(|&token| !unknown(token)).unwrap_or(max_end);
             let mut attention = vec![0.0; segmentation.words.len()];
             for row in &hypothesis.attention[start..end] {
                 segmentation
-                    .word_of_unit
+                    .word_of_token
                     .iter()
                     .zip(row.iter().skip(before))
                     .for_each(|(&word, weight)| attention[word] += weight);
             }
             let heaviest = (0..attention.len()).max_by(|&a, &b| attention[a].total_cmp(&attention[b]).then(b.cmp(&a)));
-            for unit in start..end {
-                let word = heaviest.filter(|_| unit == start).map(|word| self.translation(&segmentation.words[word]));
-                replacements.insert(unit, word.unwrap_or_default());
+            for token in start..end {
+                let word = heaviest.filter(|_| token == start).map(|word| self.translation(&segmentation.words[word]));
+                replacements.insert(token, word.unwrap_or_default());
             }
             start = end.max(start + 1);
         }

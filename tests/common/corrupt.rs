@@ -11,7 +11,7 @@ use softalign::checkpoint::{Config, ModelDir};
 use softalign::cli::Cli;
 use softalign::search::BeamSearch;
 use softalign::text::{
-    Column, NormalForm, Normalization, Pair, PairStream, ProtectedTokens, TableFormat, Units, Vocabulary,
+    Column, NormalForm, Normalization, Pair, PairStream, ProtectedTokens, TableFormat, Tokenization, Vocabulary,
     WordSplitting, read_lines, read_table,
 };
 use softalign::translator::{Dictionary, LinkedText, MarkedUp, MarkupOptions, Translator};
@@ -65,9 +65,9 @@ pub fn use_arguments<'a>(arguments: impl IntoIterator<Item = &'a str>) -> bool {
 
 /// Parses a tokenizer.json and segments text with it. Returns true if it is valid.
 pub fn use_tokenizer(json: &str) -> bool {
-    [Units::Bpe, Units::Word, Units::Char].into_iter().any(|units| {
+    [Tokenization::Bpe, Tokenization::Word, Tokenization::Char].into_iter().any(|tokenization| {
         [Normalization::NONE, NORMALIZATION].into_iter().any(|normalization| {
-            Vocabulary::from_json(json, units, normalization, &ProtectedTokens::default()).is_ok_and(|vocabulary| {
+            Vocabulary::from_json(json, tokenization, normalization, &ProtectedTokens::default()).is_ok_and(|vocabulary| {
                 use_text(&vocabulary, "the red fox é e\u{301} ▁ 🦊");
                 true
             })
@@ -75,13 +75,13 @@ pub fn use_tokenizer(json: &str) -> bool {
     })
 }
 
-/// Segments a line and decodes its units; ids and word numbers must be in range.
+/// Segments a line and decodes its tokens; ids and word numbers must be in range.
 pub fn use_text(vocabulary: &Vocabulary, text: &str) {
     for words in [WordSplitting::Whitespace, WordSplitting::Punctuation, WordSplitting::Characters] {
         let Ok(segmented) = vocabulary.segment(text, words) else { return };
-        assert_eq!(segmented.ids.len(), segmented.word_of_unit.len());
+        assert_eq!(segmented.ids.len(), segmented.word_of_token.len());
         assert!(segmented.ids.iter().all(|&id| (id as usize) < vocabulary.size()), "{text:?}");
-        assert!(segmented.word_of_unit.iter().all(|&word| word < segmented.words.len()), "{text:?}");
+        assert!(segmented.word_of_token.iter().all(|&word| word < segmented.words.len()), "{text:?}");
         let _ = vocabulary.decode(&segmented.ids);
     }
 }
@@ -127,7 +127,7 @@ pub fn use_bytes(vocabulary: &Vocabulary, bytes: &[u8], scratch: &Path) {
 /// A vocabulary of several scripts, trained on text that contains special symbols.
 pub fn vocabulary() -> Vocabulary {
     let texts = ["the red fox sleeps", "Éva lit « trois » livres .", "नमस्ते 日本語 🦊 ▁ </s>"];
-    Vocabulary::train(texts.into_iter(), Units::Bpe, NORMALIZATION, 200).expect("a vocabulary")
+    Vocabulary::train(texts.into_iter(), Tokenization::Bpe, NORMALIZATION, 200).expect("a vocabulary")
 }
 
 /// Uses a model directory as commands do. Returns true if the model translates and aligns.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
 use serde::Deserialize;
-use softalign::model::{Architecture, RnnSearch, UnitLexicon, UnitRows};
+use softalign::model::{Architecture, RnnSearch, TokenLexicon, TokenRows};
 use softalign::parameters::Parameters;
 use softalign::text::{Batch, Example};
 
@@ -45,7 +45,7 @@ pub struct OptimizerConfig {
 #[derive(Deserialize)]
 pub struct Values {
     pub architecture: Architecture,
-    /// Source unit, target unit and share.
+    /// Source token, target token and share.
     #[serde(default)]
     pub lexicon: Vec<(u32, u32, f32)>,
     pub label_smoothing: f64,
@@ -98,13 +98,13 @@ impl Reference {
         RnnSearch::new(self.architecture.clone(), parameters.with_grad().unwrap()).unwrap().with_lexicon(lexicon)
     }
 
-    fn lexicon(&self) -> UnitLexicon {
+    fn lexicon(&self) -> TokenLexicon {
         let Architecture { source_vocabulary, target_vocabulary, .. } = self.architecture;
         let before =
             |source: usize| self.values.lexicon.iter().filter(|entry| (entry.0 as usize) < source).count() as u32;
         let starts = (0..=source_vocabulary).map(before).collect();
-        let (units, shares) = self.values.lexicon.iter().map(|&(_, unit, share)| (unit, share)).unzip();
-        UnitLexicon::from_parts(UnitRows { starts, units }, shares, None, [source_vocabulary, target_vocabulary])
+        let (tokens, shares) = self.values.lexicon.iter().map(|&(_, token, share)| (token, share)).unzip();
+        TokenLexicon::from_parts(TokenRows { starts, tokens }, shares, None, [source_vocabulary, target_vocabulary])
             .unwrap()
     }
 }

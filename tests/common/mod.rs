@@ -46,7 +46,7 @@ pub const PAIRS: [(&str, &str); 12] = [
 
 /// Options of a model that learns [`PAIRS`] within seconds.
 pub const QUICK: [&str; 19] = [
-    "--units",
+    "--tokenization",
     "word",
     "--preset",
     "tiny",

@@ -42,8 +42,8 @@ fn translations_equal_those_of_the_command() {
             &["--hard-attention", "--words", "punctuation", "--threshold", "0.5"],
         ),
         (
-            json!({"subwords": true, "unknown": "copy", "links_from": "attention", "attention_temperature": 2.0}),
-            &["--subwords", "--unknown", "copy", "--links-from", "attention", "--attention-temperature", "2"],
+            json!({"tokens": true, "unknown": "copy", "links_from": "attention", "attention_temperature": 2.0}),
+            &["--tokens", "--unknown", "copy", "--links-from", "attention", "--attention-temperature", "2"],
         ),
     ];
     for (options, arguments) in cases {
@@ -134,8 +134,8 @@ fn names_wrong_options() {
         (json!({"text": "a", "threshold": 2.0}), "threshold must be between"),
         (json!({"text": "a", "links_from": "hmm"}), "links_from must be"),
         (json!({"text": "a", "placeholders": "("}), "placeholders (:"),
-        (json!({"text": "a", "prefix": "漢"}), "no units for this text"),
-        (json!({"text": "a", "require": ["漢"]}), "no units for this text"),
+        (json!({"text": "a", "prefix": "漢"}), "no tokens for this text"),
+        (json!({"text": "a", "require": ["漢"]}), "no tokens for this text"),
         (json!({"text": "a", "require": ["un chat"], "avoid": ["chat"]}), "avoid"),
         (json!({"text": "a", "reverse_model": "/etc"}), "unknown field `reverse_model`"),
         (json!({"text": "a", "length_penalty": -1}), "length_penalty"),

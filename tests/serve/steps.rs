@@ -50,11 +50,11 @@ fn sends_each_step_and_the_result_of_translate() {
             let first = step["first_changed"].as_u64().unwrap() as usize;
             assert!(first <= rows);
             rows = first + step["attention"].as_array().unwrap().len();
-            assert_eq!(rows, step["target"]["units"].as_array().unwrap().len());
+            assert_eq!(rows, step["target"]["tokens"].as_array().unwrap().len());
         }
         let beam = result["trace"]["beam"].as_array().unwrap();
         assert_eq!(beam.iter().filter(|node| node["best"] == json!(true)).count(), steps.len());
-        assert!(result["drawing"]["units"]["source_words"].is_array());
+        assert!(result["drawing"]["tokens"]["source_words"].is_array());
     }
 }
 
@@ -66,15 +66,15 @@ fn steers_by_tokens_and_by_attention() {
     let ids: Vec<&Value> = steps.iter().map(|step| &step["id"]).collect();
     let other = &steps[5]["candidates"][1]["id"];
     let prefix = [&ids[..5], &[other]].concat();
-    let steered = result(&server, &json!({"text": SENTENCE, "prefix_units": prefix}));
+    let steered = result(&server, &json!({"text": SENTENCE, "prefix_tokens": prefix}));
     assert_eq!(&steered["trace"]["steps"][5]["id"], other);
     assert_ne!(steered["alignment"]["translation"], plain["alignment"]["translation"]);
     // All attention on "bottles" gives its translation.
-    let mut weights = vec![0; plain["trace"]["source"]["units"].as_array().unwrap().len() + 1];
+    let mut weights = vec![0; plain["trace"]["source"]["tokens"].as_array().unwrap().len() + 1];
     weights[6] = 1;
     let intervention = json!({"step": 5, "weights": [weights]});
     let moved =
-        result(&server, &json!({"text": SENTENCE, "prefix_units": &ids[..5], "intervention": intervention, "beam": 1}));
+        result(&server, &json!({"text": SENTENCE, "prefix_tokens": &ids[..5], "intervention": intervention, "beam": 1}));
     assert_eq!(moved["trace"]["steps"][5]["text"], " bouteilles");
     let own = json!({"step": 5, "weights": steps[5]["heads"]});
     let same = result(&server, &json!({"text": SENTENCE, "intervention": own, "candidates": 3}));
@@ -92,12 +92,12 @@ fn refuses_requests_that_do_not_fit() {
     refused(json!({"text": "a", "candidates": 101}), &["candidates"]);
     refused(json!({"text": "a", "length_factor": 50.0}), &["length_factor"]);
     refused(json!({"text": "a", "sample": true}), &["sample"]);
-    refused(json!({"text": "a", "prefix_units": [9_999_999]}), &["prefix"]);
+    refused(json!({"text": "a", "prefix_tokens": [9_999_999]}), &["prefix"]);
     refused(json!({"text": "a", "intervention": {"step": 0, "weights": [[1.0]]}}), &["attention weights"]);
     refused(json!({"text": "a", "intervention": {"step": 0}}), &["weights"]);
     refused(json!({"text": "word ".repeat(201)}), &["200 tokens"]);
-    refused(json!({"text": " ", "require": ["漢"]}), &["no units for this text"]);
-    refused(json!({"text": "a", "prefix": "漢"}), &["no units for this text"]);
+    refused(json!({"text": " ", "require": ["漢"]}), &["no tokens for this text"]);
+    refused(json!({"text": "a", "prefix": "漢"}), &["no tokens for this text"]);
     refused(json!({"text": "a", "prefix": "le ".repeat(600)}), &["at most 500"]);
     refused(json!({"text": "a", "avoid": vec!["x"; 257]}), &["256 phrases"]);
     refused(json!({}), &["text"]);

@@ -139,7 +139,7 @@ impl Model {
             let truncated = scores.iter().enumerate().filter(|(_, score)| score.cut);
             truncated.for_each(|(id, _)| warnings.add_truncated(id));
             warnings.report_truncated(caller);
-            Ok(scores.into_iter().map(|one| (one.log_probability(), one.units, one.words, one.end)).collect())
+            Ok(scores.into_iter().map(|one| (one.log_probability(), one.tokens, one.words, one.end)).collect())
         })
     }
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 MODEL = ROOT / "checkpoints"
 
 # Settings under which a training takes a second.
-TINY = {"preset": "tiny", "max_epochs": 2, "units": "word", "guided_alignment": 0}
+TINY = {"preset": "tiny", "max_epochs": 2, "tokenization": "word", "guided_alignment": 0}
 
 
 def read_pairs(path, count):

@@ -103,7 +103,7 @@ impl ForwardTape {
         }
     }
 
-    /// Reported weights of one row at one step over the `length` units of its sentence: those that pooled, mean over
+    /// Reported weights of one row at one step over the `length` tokens of its sentence: those that pooled, mean over
     /// the heads or those of one head.
     pub fn reported(&self, weights: &PackedAttention, step: usize, row: usize, length: usize) -> Vec<f32> {
         let all = self.pooling();
@@ -115,7 +115,7 @@ impl ForwardTape {
         mean
     }
 
-    /// Each head's weights of one row at one step over the `length` units of its sentence: those that pooled,
+    /// Each head's weights of one row at one step over the `length` tokens of its sentence: those that pooled,
     /// `[heads][length]`.
     pub fn heads(&self, step: usize, row: usize, length: usize) -> Vec<Vec<f32>> {
         let heads = &self.pooling()[self.offset(step, row)..][..self.layout.heads * self.longest];

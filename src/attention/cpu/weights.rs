@@ -80,8 +80,8 @@ impl<'a> PackedAttention<'a> {
         RaggedMemory { keys, values, annotations, starts: starts.to_vec(), longest }
     }
 
-    /// Context of each unit of a sentence if it has all the weight: `[units, n]`.
-    pub fn contexts_of_units(&self, memory: &RaggedMemory, sentence: usize) -> Buffer {
+    /// Context of each token of a sentence if it has all the weight: `[tokens, n]`.
+    pub fn contexts_of_tokens(&self, memory: &RaggedMemory, sentence: usize) -> Buffer {
         let n = self.layout.hidden;
         let cells = memory.cells(sentence);
         let values = memory.values.as_ref().unwrap_or(&memory.annotations);

@@ -168,7 +168,7 @@ impl Attention {
     ///
     /// # Errors
     /// The shapes do not match.
-    pub fn contexts_of_units(&self, memory: &Memory) -> Result<Tensor> {
+    pub fn contexts_of_tokens(&self, memory: &Memory) -> Result<Tensor> {
         project(&memory.values, self.output.as_ref())
     }
 

@@ -1,7 +1,7 @@
 //! Guided alignment (Chen, Matusov, Khadivi & Peter 2016, "Guided Alignment Training for Topic-Aware Neural Machine
 //! Translation"): a loss that pulls attention toward given alignment links.
 //!
-//! A link gives the weight w_j that a target unit should have on source unit j. With N heads their mean is guided:
+//! A link gives the weight w_j that a target token should have on source token j. With N heads their mean is guided:
 //!
 //! ```text
 //! loss = −Σ_j w_j log ᾱ_j            ᾱ = Σ_h α_h / N

@@ -244,11 +244,11 @@ extern "C" __global__ void cross_entropy_forward(const float* logits, const u32*
     u32 row = blockIdx.x;
     logits += (size_t)row * vocabulary;
     float largest = -LARGEST, sum = 0.0f, total = 0.0f;
-    for (u32 unit = threadIdx.x; unit < vocabulary; unit += blockDim.x) largest = fmaxf(largest, logits[unit]);
+    for (u32 token = threadIdx.x; token < vocabulary; token += blockDim.x) largest = fmaxf(largest, logits[token]);
     largest = block_max(largest, scratch);
-    for (u32 unit = threadIdx.x; unit < vocabulary; unit += blockDim.x) {
-        sum += expf(logits[unit] - largest);
-        total += logits[unit] - largest;
+    for (u32 token = threadIdx.x; token < vocabulary; token += blockDim.x) {
+        sum += expf(logits[token] - largest);
+        total += logits[token] - largest;
     }
     sum = block_sum(sum, scratch);
     total = block_sum(total, scratch);
@@ -269,9 +269,9 @@ extern "C" __global__ void cross_entropy_backward(const float* logits, const u32
     float d_loss = d_losses[2 * row], d_likelihood = d_losses[2 * row + 1];
     float d_sum = d_loss + d_likelihood, d_each = d_loss * smoothing / vocabulary;
     float d_chosen = d_loss * (1.0f - smoothing) + d_likelihood;
-    for (u32 unit = threadIdx.x; unit < vocabulary; unit += blockDim.x) {
-        float d = d_sum * expf(logits[unit] - denominators[row]) - d_each;
-        d_logits[unit] = unit == target ? d - d_chosen : d;
+    for (u32 token = threadIdx.x; token < vocabulary; token += blockDim.x) {
+        float d = d_sum * expf(logits[token] - denominators[row]) - d_each;
+        d_logits[token] = token == target ? d - d_chosen : d;
     }
 }
 

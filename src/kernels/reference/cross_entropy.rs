@@ -5,7 +5,7 @@
 //! loss  = −(1 − ε) log p_y − ε/V Σ_k log p_k
 //! ```
 //!
-//! ε is spread over all V units, the target included, as in PyTorch.
+//! ε is spread over all V tokens, the target included, as in PyTorch.
 
 use candle_core::{D, Result, Tensor};
 use candle_nn::ops::log_softmax;

@@ -65,7 +65,7 @@ impl<'w> DecoderPass<'w, ForwardTape> {
         DecoderOutput { steps: &self.steps, tape: &self.attention, memory: &self.memory }
     }
 
-    /// Reported α of each row: one row of weights per target unit.
+    /// Reported α of each row: one row of weights per target token.
     pub fn reported(&self, weights: &PackedModel, shard: &Shard) -> Vec<Vec<Vec<f32>>> {
         let mut reported = vec![Vec::new(); shard.size()];
         for position in &shard.positions {

@@ -15,16 +15,16 @@ use crate::model::architecture::encoder_cell_param;
 use crate::model::{Dropout, DropoutMask, DropoutSite};
 use crate::parameters::Gradients;
 
-/// Forward pass of one shard. Cells are source units without padding; see [`Ragged`].
+/// Forward pass of one shard. Cells are source tokens without padding; see [`Ragged`].
 pub struct EncoderPass {
-    /// Source units, step by step.
+    /// Source tokens, step by step.
     ids: Vec<u32>,
     layers: Vec<EncoderLayer<DirectionPass>>,
 }
 
 /// Finished backward pass of one shard, with the inputs of the parameter gradients.
 pub struct EncoderBackward {
-    /// Source units, step by step.
+    /// Source tokens, step by step.
     ids: Vec<u32>,
     layers: Vec<EncoderLayer<DirectionBackward>>,
     /// With respect to the embeddings: `[cells, e]`

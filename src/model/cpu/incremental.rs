@@ -7,7 +7,7 @@ use super::decoder_loop::DecoderLoop;
 use super::encoder::EncoderPass;
 use super::lexical_bias::LexicalBias;
 use super::mixture_output::log_mixture;
-use super::readout::{readout_of_units, state_sums, tanh_in_place, unit_sums};
+use super::readout::{readout_of_tokens, state_sums, tanh_in_place, token_sums};
 use super::shard::Shard;
 use super::weights::PackedModel;
 use crate::attention::StepWeights;
@@ -17,7 +17,7 @@ use crate::kernels::cpu::embedding::gather_forward;
 use crate::kernels::matrix::{PackedWeight, WriteMode};
 use crate::model::reference::StepOutput;
 use crate::model::shortlist::log_unlisted;
-use crate::model::{Architecture, Dropout, FREQUENT_UNITS, Shortlist};
+use crate::model::{Architecture, Dropout, FREQUENT_TOKENS, Shortlist};
 use crate::text::{Batch, BatchShare, PADDING, PaddedBatch};
 
 /// Decoder states of any number of rows over a batch of sources.
@@ -28,28 +28,28 @@ pub struct CpuIncrementalDecoder<'w> {
     sentences: Vec<usize>,
     /// `[rows, n]`
     states: Buffer,
-    /// Units of each source, by its row in the memory.
+    /// Tokens of each source, by its row in the memory.
     sources: Vec<Vec<u32>>,
     /// Shares of the annotations in the readout under exact hard attention, otherwise empty: `[cells, e]`
-    of_units: Buffer,
+    of_tokens: Buffer,
     /// Output layer of each source, by its row in the memory, if it is restricted to a shortlist; empty if none is.
     outputs: Vec<Option<RestrictedOutput>>,
 }
 
-/// Output layer for the units of a shortlist.
+/// Output layer for the tokens of a shortlist.
 struct RestrictedOutput {
-    units: Arc<[u32]>,
-    /// Rows of E_out, without the first [`FREQUENT_UNITS`] ones
+    tokens: Arc<[u32]>,
+    /// Rows of E_out, without the first [`FREQUENT_TOKENS`] ones
     weight: PackedWeight,
     bias: Buffer,
 }
 
 impl RestrictedOutput {
-    fn new(weights: &PackedModel, units: &Arc<[u32]>) -> Self {
-        let others = &units[FREQUENT_UNITS as usize..];
+    fn new(weights: &PackedModel, tokens: &Arc<[u32]>) -> Self {
+        let others = &tokens[FREQUENT_TOKENS as usize..];
         let mut bias = Buffer::scratch(others.len());
         gather_forward(&mut bias, weights.get("output.bias"), others, 1);
-        Self { units: Arc::clone(units), weight: weights.output_of_units(others), bias }
+        Self { tokens: Arc::clone(tokens), weight: weights.output_of_tokens(others), bias }
     }
 }
 
@@ -68,24 +68,24 @@ impl<'w> CpuIncrementalDecoder<'w> {
         let sentences = memory_rows.into_iter().map(|row| row as usize).collect();
         let sources = (0..shard.size()).map(|row| shard.source_of(row).collect()).collect();
         let is_exact = weights.architecture.attention.is_exact();
-        let of_units = if is_exact { unit_sums(weights, memory.annotations()) } else { Buffer::default() };
-        Self { weights, memory, sentences, states, sources, of_units, outputs: Vec::new() }
+        let of_tokens = if is_exact { token_sums(weights, memory.annotations()) } else { Buffer::default() };
+        Self { weights, memory, sentences, states, sources, of_tokens, outputs: Vec::new() }
     }
 
-    /// Restricts each source to the units of a shortlist. Called before the first step, and not under exact hard attention.
+    /// Restricts each source to the tokens of a shortlist. Called before the first step, and not under exact hard attention.
     pub fn restrict(&mut self, shortlist: &Shortlist) {
         let mut outputs: Vec<Option<RestrictedOutput>> = (0..self.sentences.len()).map(|_| None).collect();
         for (sentence, &memory_row) in self.sentences.iter().enumerate() {
-            outputs[memory_row] = shortlist.units(sentence).map(|units| RestrictedOutput::new(self.weights, units));
+            outputs[memory_row] = shortlist.tokens(sentence).map(|tokens| RestrictedOutput::new(self.weights, tokens));
         }
         if outputs.iter().any(Option::is_some) {
             self.outputs = outputs;
         }
     }
 
-    /// Makes new rows: row `i` extends the former row `parents[i]` by `units[i]`.
-    pub fn step(&mut self, parents: &[usize], units: &[u32]) -> StepOutput {
-        self.forward_step(parents, units, StepWeights::Model).0
+    /// Makes new rows: row `i` extends the former row `parents[i]` by `tokens[i]`.
+    pub fn step(&mut self, parents: &[usize], tokens: &[u32]) -> StepOutput {
+        self.forward_step(parents, tokens, StepWeights::Model).0
     }
 
     /// As [`Self::step`], with attention weights of this origin. Also returns each head's weights,
@@ -93,23 +93,23 @@ impl<'w> CpuIncrementalDecoder<'w> {
     pub fn inspect_step(
         &mut self,
         parents: &[usize],
-        units: &[u32],
+        tokens: &[u32],
         weights: StepWeights,
     ) -> (StepOutput, Vec<Vec<Vec<f32>>>) {
-        let (output, tape) = self.forward_step(parents, units, weights);
+        let (output, tape) = self.forward_step(parents, tokens, weights);
         let lengths = output.attention.iter().map(Vec::len);
         let heads = lengths.enumerate().map(|(row, length)| tape.heads(0, row, length)).collect();
         (output, heads)
     }
 
-    fn forward_step(&mut self, parents: &[usize], units: &[u32], origin: StepWeights) -> (StepOutput, ForwardTape) {
+    fn forward_step(&mut self, parents: &[usize], tokens: &[u32], origin: StepWeights) -> (StepOutput, ForwardTape) {
         let Self { weights, .. } = *self;
         let (e, n, rows) = (weights.architecture.embedding_size, weights.architecture.hidden_size, parents.len());
         self.sentences = parents.iter().map(|&row| self.sentences[row]).collect();
         let parents: Vec<u32> = parents.iter().map(|&row| row as u32).collect();
         let mut embedded = Buffer::scratch(rows * e);
-        gather_forward(&mut embedded, weights.get("target_embedding.weight"), units, e);
-        let gates = weights.input_gates(units, &embedded);
+        gather_forward(&mut embedded, weights.get("target_embedding.weight"), tokens, e);
+        let gates = weights.input_gates(tokens, &embedded);
         let mut steps =
             DecoderLoop::new(weights, rows, embedded, gates, |state| gather_forward(state, &self.states, &parents, n));
         let mut tape = ForwardTape::new(&weights.attention, &self.memory, rows, 1);
@@ -126,9 +126,9 @@ impl<'w> CpuIncrementalDecoder<'w> {
             lexical.iter_mut().for_each(|bias| self.add_lexical_bias(bias, &tape, &mut logits));
             logits
         };
-        let units = if self.outputs.is_empty() { Vec::new() } else { self.units_of_rows().collect() };
+        let tokens = if self.outputs.is_empty() { Vec::new() } else { self.tokens_of_rows().collect() };
         self.states = steps.into_last_state();
-        (StepOutput { logits, units, attention }, tape)
+        (StepOutput { logits, tokens, attention }, tape)
     }
 
     /// Restricted output layer of a source, if there is one.
@@ -136,14 +136,14 @@ impl<'w> CpuIncrementalDecoder<'w> {
         self.outputs.get(memory_row)?.as_ref()
     }
 
-    /// Units of each row; none where all units have a logit.
-    fn units_of_rows(&self) -> impl Iterator<Item = Option<Arc<[u32]>>> {
-        self.sentences.iter().map(|&sentence| Some(Arc::clone(&self.restricted(sentence)?.units)))
+    /// Tokens of each row; none where all tokens have a logit.
+    fn tokens_of_rows(&self) -> impl Iterator<Item = Option<Arc<[u32]>>> {
+        self.sentences.iter().map(|&sentence| Some(Arc::clone(&self.restricted(sentence)?.tokens)))
     }
 
-    /// Number of units with a logit in a row of a source.
+    /// Number of tokens with a logit in a row of a source.
     fn width(&self, sentence: usize) -> usize {
-        self.restricted(sentence).map_or(self.weights.architecture.target_vocabulary, |output| output.units.len())
+        self.restricted(sentence).map_or(self.weights.architecture.target_vocabulary, |output| output.tokens.len())
     }
 
     fn add_lexical_bias(&self, bias: &mut LexicalBias, tape: &ForwardTape, mut logits: &mut [f32]) {
@@ -154,13 +154,13 @@ impl<'w> CpuIncrementalDecoder<'w> {
             tape.mean_alphas(0, row, &mut alphas);
             let source = source.iter().copied();
             match self.restricted(sentence) {
-                Some(output) => bias.forward_selected(&output.units, logits, &alphas, source),
+                Some(output) => bias.forward_selected(&output.tokens, logits, &alphas, source),
                 None => bias.forward(logits, &alphas, source),
             }
         }
     }
 
-    /// Log-probabilities of the mixture over the source units: `[rows, V]`.
+    /// Log-probabilities of the mixture over the source tokens: `[rows, V]`.
     fn mixture_logits(&self, steps: &DecoderLoop, tape: &ForwardTape, lexical: &mut Option<LexicalBias>) -> Buffer {
         let Architecture { target_vocabulary: vocabulary, embedding_size: e, hidden_size: n, .. } =
             *self.weights.architecture;
@@ -173,7 +173,7 @@ impl<'w> CpuIncrementalDecoder<'w> {
         for (row, ((mixture, of_state), &sentence)) in rows.enumerate() {
             let source = &self.sources[sentence];
             let mut readout = Buffer::scratch(source.len() * e);
-            readout_of_units(of_state, &self.of_units[self.memory.cells(sentence).start * e..], &mut readout);
+            readout_of_tokens(of_state, &self.of_tokens[self.memory.cells(sentence).start * e..], &mut readout);
             let mut logits = Buffer::scratch(source.len() * vocabulary);
             self.weights.output().forward(&mut logits, vocabulary, &readout, bias);
             let mut alphas = vec![0.0; source.len()];
@@ -183,7 +183,7 @@ impl<'w> CpuIncrementalDecoder<'w> {
         mixtures
     }
 
-    /// Logits from the contexts: for each row, as many as its source has units.
+    /// Logits from the contexts: for each row, as many as its source has tokens.
     fn logits(&self, steps: &DecoderLoop) -> Buffer {
         let e = self.weights.architecture.embedding_size;
         let mut readout = state_sums(self.weights, &self.readout_inputs(steps));
@@ -196,7 +196,7 @@ impl<'w> CpuIncrementalDecoder<'w> {
             self.weights.output().forward(&mut logits, vocabulary, &readout, WriteMode::AddBias(all_bias));
             return logits;
         }
-        let count = FREQUENT_UNITS as usize;
+        let count = FREQUENT_TOKENS as usize;
         let mut frequent = Buffer::scratch(self.sentences.len() * count);
         let mode = WriteMode::AddBias(&all_bias[..count]);
         self.weights.frequent_output().forward(&mut frequent, count, &readout, mode);

@@ -1,57 +1,57 @@
-//! Output bias of a [`UnitLexicon`], forward and backward.
+//! Output bias of a [`TokenLexicon`], forward and backward.
 
-use crate::model::UnitLexicon;
-use crate::model::unit_lexicon::EPSILON;
+use crate::model::TokenLexicon;
+use crate::model::token_lexicon::EPSILON;
 
 /// Working memory for the bias of one row at a time.
 pub struct LexicalBias<'l> {
-    lexicon: &'l UnitLexicon,
+    lexicon: &'l TokenLexicon,
     /// l of the row, sparse: `[V]`, 0 except at `touched`
     l: Vec<f32>,
-    /// Target units with l > 0.
+    /// Target tokens with l > 0.
     touched: Vec<u32>,
 }
 
 impl<'l> LexicalBias<'l> {
     /// Empty working memory.
-    pub fn new(lexicon: &'l UnitLexicon) -> Self {
+    pub fn new(lexicon: &'l TokenLexicon) -> Self {
         Self { lexicon, l: vec![0.0; lexicon.target_vocabulary], touched: Vec::new() }
     }
 
-    /// Sums the lexicon rows of the source units, weighted by α.
+    /// Sums the lexicon rows of the source tokens, weighted by α.
     fn mix(&mut self, alphas: &[f32], sources: impl Iterator<Item = u32>) {
         for (&alpha, source) in alphas.iter().zip(sources).filter(|(alpha, _)| **alpha > 0.0) {
-            let (units, probabilities) = self.lexicon.row(source);
-            for (&unit, &probability) in units.iter().zip(probabilities) {
-                let l = &mut self.l[unit as usize];
+            let (tokens, probabilities) = self.lexicon.row(source);
+            for (&token, &probability) in tokens.iter().zip(probabilities) {
+                let l = &mut self.l[token as usize];
                 if *l == 0.0 {
-                    self.touched.push(unit);
+                    self.touched.push(token);
                 }
                 *l += alpha * probability;
             }
         }
     }
 
-    /// Forward pass: adds ln(1 + l / ε) to a row of logits, `[V]`, given its weights and source units.
+    /// Forward pass: adds ln(1 + l / ε) to a row of logits, `[V]`, given its weights and source tokens.
     pub fn forward(&mut self, logits: &mut [f32], alphas: &[f32], sources: impl Iterator<Item = u32>) {
         self.mix(alphas, sources);
-        for unit in self.touched.drain(..) {
-            logits[unit as usize] += (std::mem::take(&mut self.l[unit as usize]) / EPSILON).ln_1p();
+        for token in self.touched.drain(..) {
+            logits[token as usize] += (std::mem::take(&mut self.l[token as usize]) / EPSILON).ln_1p();
         }
     }
 
-    /// As [`Self::forward`], for the logits of these units alone, which are in increasing order.
+    /// As [`Self::forward`], for the logits of these tokens alone, which are in increasing order.
     pub fn forward_selected(
         &mut self,
-        units: &[u32],
+        tokens: &[u32],
         logits: &mut [f32],
         alphas: &[f32],
         sources: impl Iterator<Item = u32>,
     ) {
         self.mix(alphas, sources);
-        for unit in self.touched.drain(..) {
-            let l = std::mem::take(&mut self.l[unit as usize]);
-            if let Ok(index) = units.binary_search(&unit) {
+        for token in self.touched.drain(..) {
+            let l = std::mem::take(&mut self.l[token as usize]);
+            if let Ok(index) = tokens.binary_search(&token) {
                 logits[index] += (l / EPSILON).ln_1p();
             }
         }
@@ -67,13 +67,13 @@ impl<'l> LexicalBias<'l> {
     ) {
         self.mix(alphas, sources.clone());
         for (d_alpha, source) in d_alphas.iter_mut().zip(sources) {
-            let (units, probabilities) = self.lexicon.row(source);
-            let term = |(&unit, probability): (&u32, &f32)| {
-                d_logits[unit as usize] * probability / (EPSILON + self.l[unit as usize])
+            let (tokens, probabilities) = self.lexicon.row(source);
+            let term = |(&token, probability): (&u32, &f32)| {
+                d_logits[token as usize] * probability / (EPSILON + self.l[token as usize])
             };
-            *d_alpha = units.iter().zip(probabilities).map(term).sum();
+            *d_alpha = tokens.iter().zip(probabilities).map(term).sum();
         }
-        self.touched.drain(..).for_each(|unit| self.l[unit as usize] = 0.0);
+        self.touched.drain(..).for_each(|token| self.l[token as usize] = 0.0);
     }
 }
 
@@ -82,13 +82,13 @@ mod tests {
     use candle_core::{Device, Tensor};
 
     use super::*;
-    use crate::model::UnitRows;
+    use crate::model::TokenRows;
     use crate::model::reference::lexical_bias::{dense_rows, lexical_bias};
     use crate::text::{END, PaddedBatch};
 
-    fn lexicon() -> UnitLexicon {
-        let (starts, units) = (vec![0, 0, 2, 3, 4], vec![3, 5, 2, 4]);
-        UnitLexicon::from_parts(UnitRows { starts, units }, vec![0.25, 0.75, 1.0, 1.0], None, [4, 6]).unwrap()
+    fn lexicon() -> TokenLexicon {
+        let (starts, tokens) = (vec![0, 0, 2, 3, 4], vec![3, 5, 2, 4]);
+        TokenLexicon::from_parts(TokenRows { starts, tokens }, vec![0.25, 0.75, 1.0, 1.0], None, [4, 6]).unwrap()
     }
 
     #[test]

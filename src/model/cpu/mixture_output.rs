@@ -1,6 +1,6 @@
 //! Output layer under exact hard attention, forward and backward; equations in `reference/output_layer.rs`.
 //!
-//! Each target position has a row of the output layer for each unit of its source.
+//! Each target position has a row of the output layer for each token of its source.
 
 use std::iter::once;
 
@@ -12,12 +12,12 @@ use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::cross_entropy::Objective;
 use crate::kernels::cpu::mixture::{mixture_forward, mixture_forward_backward, mixture_losses};
 
-/// Returns each position once per unit of its source.
+/// Returns each position once per token of its source.
 pub fn mixture_rows(shard: &Shard, positions: &[TargetPosition]) -> Vec<TargetPosition> {
     positions.iter().flat_map(|position| (0..shard.source.length(position.row)).map(|_| *position)).collect()
 }
 
-/// Adds to the logits of each source unit, `[length, V]`, the bias of its lexicon row.
+/// Adds to the logits of each source token, `[length, V]`, the bias of its lexicon row.
 fn add_lexical_bias(lexical: &mut Option<LexicalBias>, logits: &mut [f32], sources: impl Iterator<Item = u32>) {
     let Some(lexical) = lexical else { return };
     let sources: Vec<u32> = sources.collect();
@@ -26,13 +26,13 @@ fn add_lexical_bias(lexical: &mut Option<LexicalBias>, logits: &mut [f32], sourc
     }
 }
 
-/// Score of one target unit.
-pub struct UnitScore {
+/// Score of one target token.
+pub struct TokenScore {
     /// Smoothed loss.
     pub smoothed: f64,
     /// Log-probability.
     pub log_probability: f64,
-    /// Posterior distribution over the source units under exact hard attention.
+    /// Posterior distribution over the source tokens under exact hard attention.
     pub posterior: Option<Vec<f32>>,
 }
 
@@ -89,14 +89,14 @@ impl<'a> MixtureOutput<'a> {
     }
 
     /// Returns the smoothed loss and the target's log-probability at each position, with the posterior distribution of the
-    /// attended unit given the target.
+    /// attended token given the target.
     pub fn score(
         &mut self,
         positions: &[TargetPosition],
         targets: &[u32],
         mut logits: &mut [f32],
         smoothing: f32,
-    ) -> Vec<UnitScore> {
+    ) -> Vec<TokenScore> {
         let mut scores = Vec::with_capacity(positions.len());
         for (&position, &target) in positions.iter().zip(targets) {
             let (own, rest) = self.load(position, logits);
@@ -106,7 +106,7 @@ impl<'a> MixtureOutput<'a> {
             let sum: f32 = joint.iter().sum();
             let posterior = if sum > 0.0 { joint.iter().map(|p| p / sum).collect() } else { self.alphas.clone() };
             let (smoothed, log_probability) = mixture_losses(&self.mixture, target, smoothing);
-            scores.push(UnitScore { smoothed, log_probability, posterior: Some(posterior) });
+            scores.push(TokenScore { smoothed, log_probability, posterior: Some(posterior) });
             logits = rest;
         }
         scores

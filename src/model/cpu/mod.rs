@@ -37,7 +37,7 @@ use posterior_attention::posterior_attention;
 use shard::Shard;
 pub use weights::{PackedModel, PackingMode, with_all_packed, with_packed};
 
-/// Loss of a share of a batch; `gradients` becomes its part of the gradient of the batch's mean per target unit, label
+/// Loss of a share of a batch; `gradients` becomes its part of the gradient of the batch's mean per target token, label
 /// smoothing and guided alignment included.
 pub fn gradients(
     model: ModelView,
@@ -52,7 +52,7 @@ pub fn gradients(
         return Ok(BatchLoss::default());
     }
     let shards = Shard::split(batch, share, rayon::current_num_threads());
-    let scale = 1.0 / batch.target.units() as f32;
+    let scale = 1.0 / batch.target.tokens() as f32;
     with_packed(model, PackingMode::Training, |weights| {
         let objective = Objective { smoothing: smoothing as f32, scale };
         let forward = |shard: &Shard| {

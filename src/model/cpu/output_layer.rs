@@ -1,4 +1,4 @@
-//! Readout and output layer over a batch's target units, forward and backward; equations in `reference/output_layer.rs`.
+//! Readout and output layer over a batch's target tokens, forward and backward; equations in `reference/output_layer.rs`.
 //!
 //! Runs after the decoder loops of all shards, so that the threads share the rows of the whole batch: forward and
 //! backward to the readout's inputs block by block, then one product for the gradient of E_out.
@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use super::decoder_loop::DecoderOutput;
 use super::lexical_bias::LexicalBias;
-use super::mixture_output::{MixtureOutput, UnitScore, mixture_rows};
-use super::readout::{readout_of_units, state_sums, tanh_in_place, unit_inputs, unit_sums};
+use super::mixture_output::{MixtureOutput, TokenScore, mixture_rows};
+use super::readout::{readout_of_tokens, state_sums, tanh_in_place, token_inputs, token_sums};
 use super::shard::{Shard, TargetPosition, apply_output_dropout};
 use super::weights::PackedModel;
 use crate::attention::cpu::ForwardTape;
@@ -46,23 +46,23 @@ pub struct OutputPass {
     /// Shard by shard, step by step.
     blocks: Vec<BlockPass>,
     /// Of each shard under exact hard attention; otherwise empty.
-    units: Vec<UnitPass>,
+    tokens: Vec<TokenPass>,
 }
 
-/// Source units of one shard under exact hard attention.
-struct UnitPass {
+/// Source tokens of one shard under exact hard attention.
+struct TokenPass {
     /// [0 ; 0 ; h]: `[cells, n + e + n]`
     input: Buffer,
     /// With respect to W_r input: `[cells, e]`
     d_sum: Buffer,
 }
 
-/// Some target units of one shard.
+/// Some target tokens of one shard.
 struct Block<'a> {
     shard: usize,
     positions: &'a [TargetPosition],
     targets: &'a [u32],
-    /// Position of each row: `positions`, or under exact hard attention each one once per source unit.
+    /// Position of each row: `positions`, or under exact hard attention each one once per source token.
     rows: Cow<'a, [TargetPosition]>,
 }
 
@@ -75,8 +75,8 @@ struct BlockPass {
     d_input: Buffer,
     /// With respect to W_r input + b_r: `[positions, e]`
     d_sum: Buffer,
-    /// Under exact hard attention, with respect to that of each source unit: `[rows, e]`
-    d_unit_sum: Option<Buffer>,
+    /// Under exact hard attention, with respect to that of each source token: `[rows, e]`
+    d_token_sum: Option<Buffer>,
     /// With respect to b: `[V]`
     d_bias: Buffer,
     /// With respect to α, if the output depends on it: `[positions, longest source]`
@@ -105,8 +105,8 @@ impl OutputPass {
         let targets: Vec<Vec<u32>> = shards.iter().map(Shard::targets).collect();
         let split = |number: usize| Block::split(weights, (number, &shards[number]), &targets[number]);
         let blocks: Vec<Block> = (0..shards.len()).flat_map(split).collect();
-        let of_units: Vec<Option<Buffer>> =
-            outputs.par_iter().map(|output| exact_unit_sums(weights, *output)).collect();
+        let of_tokens: Vec<Option<Buffer>> =
+            outputs.par_iter().map(|output| exact_token_sums(weights, *output)).collect();
         let mut passes: Vec<BlockPass> = Vec::with_capacity(blocks.len());
         for blocks in blocks.chunks(BLOCKS) {
             let rows: usize = blocks.iter().map(|block| block.rows.len()).sum();
@@ -116,8 +116,8 @@ impl OutputPass {
             let mode = if passes.is_empty() { WriteMode::Overwrite } else { WriteMode::Accumulate };
             passes.par_extend(blocks.par_iter().zip(slices).map(|(block, (dropped, logits))| {
                 let (shard, decoder) = (&shards[block.shard], outputs[block.shard]);
-                let of_units = of_units[block.shard].as_deref();
-                let rows = OutputRows::forward(weights, dropout, (decoder, of_units), block, [dropped, logits]);
+                let of_tokens = of_tokens[block.shard].as_deref();
+                let rows = OutputRows::forward(weights, dropout, (decoder, of_tokens), block, [dropped, logits]);
                 let (loss, d_alphas) = block.loss(weights, shard, decoder, logits, objective);
                 BlockPass { d_alphas, ..BlockPass::backward(rows, logits, weights, dropout, block, loss) }
             }));
@@ -129,10 +129,10 @@ impl OutputPass {
         let mut loss = BatchLoss::default();
         passes.iter().for_each(|pass| loss += pass.loss);
         let of_shard = |number: usize| passes.iter().filter(move |block| block.shard == number);
-        let units = (0..shards.len()).filter(|_| weights.architecture.attention.is_exact());
-        let units =
-            units.map(|number| UnitPass::new(weights, &shards[number], outputs[number], of_shard(number))).collect();
-        let pass = Self { blocks: passes, units };
+        let tokens = (0..shards.len()).filter(|_| weights.architecture.attention.is_exact());
+        let tokens =
+            tokens.map(|number| TokenPass::new(weights, &shards[number], outputs[number], of_shard(number))).collect();
+        let pass = Self { blocks: passes, tokens };
         pass.gradients(weights, gradients)?;
         Ok((loss, pass))
     }
@@ -143,12 +143,12 @@ impl OutputPass {
         let (e, width) = (sizes.embedding_size, sizes.embedding_size + 2 * sizes.hidden_size);
         let all = |of: fn(&BlockPass) -> &[f32]| -> Vec<&[f32]> { self.blocks.iter().map(of).collect() };
         let (d_sums, inputs) = (all(|block| &block.d_sum), all(|block| &block.input));
-        let of_units = self.units.iter().map(|units| (&*units.d_sum, &*units.input));
+        let of_tokens = self.tokens.iter().map(|tokens| (&*tokens.d_sum, &*tokens.input));
         let factors: Vec<_> = d_sums
             .iter()
             .copied()
             .zip(inputs)
-            .chain(of_units)
+            .chain(of_tokens)
             .map(|(d_sum, input)| (MatrixView::rows_of(d_sum, e), MatrixView::rows_of(input, width)))
             .collect();
         gradients.with_slice_mut("readout.weight", |out| {
@@ -167,7 +167,7 @@ impl OutputPass {
         let longest = shard.source.steps();
         let is_exact = weights.architecture.attention.is_exact();
         let d_alphas = (is_exact || weights.lexicon.is_some()).then(|| zeros(longest));
-        let d_annotations = is_exact.then(|| self.units[number].d_annotations(weights));
+        let d_annotations = is_exact.then(|| self.tokens[number].d_annotations(weights));
         let mut grads =
             OutputGrads { d_states: zeros(n), d_contexts: zeros(n), d_embedded: zeros(e), d_alphas, d_annotations };
         let blocks = self.blocks.iter().filter(|block| block.shard == number);
@@ -195,12 +195,12 @@ impl OutputPass {
         let mut pairs: Vec<ForcedScores> = (0..shard.size()).map(|_| ForcedScores::default()).collect();
         let (e, vocabulary) = (weights.architecture.embedding_size, weights.architecture.target_vocabulary);
         let targets = shard.targets();
-        let of_units = exact_unit_sums(weights, decoder);
+        let of_tokens = exact_token_sums(weights, decoder);
         for block in Block::split(weights, (0, shard), &targets) {
             let mut readout = Buffer::scratch(block.rows.len() * e);
             let mut logits = Buffer::scratch(block.rows.len() * vocabulary);
             let into = [&mut *readout, &mut *logits];
-            OutputRows::forward(weights, &Dropout::none(), (decoder, of_units.as_deref()), &block, into);
+            OutputRows::forward(weights, &Dropout::none(), (decoder, of_tokens.as_deref()), &block, into);
             let Block { positions, targets, .. } = block;
             let scores = if weights.architecture.attention.is_exact() {
                 MixtureOutput::new(weights, shard, decoder).score(positions, targets, &mut logits, smoothing)
@@ -209,10 +209,10 @@ impl OutputPass {
                     lexical.forward(positions, &mut logits);
                 }
                 let scores = cross_entropy_forward(&logits, targets, smoothing);
-                let score = |(smoothed, log_probability)| UnitScore { smoothed, log_probability, posterior: None };
+                let score = |(smoothed, log_probability)| TokenScore { smoothed, log_probability, posterior: None };
                 scores.into_iter().map(score).collect()
             };
-            for (position, UnitScore { smoothed, log_probability, posterior }) in positions.iter().zip(scores) {
+            for (position, TokenScore { smoothed, log_probability, posterior }) in positions.iter().zip(scores) {
                 let pair = &mut pairs[position.row];
                 pair.smoothed += smoothed;
                 pair.log_probabilities.push(log_probability);
@@ -237,7 +237,7 @@ impl<'a> Block<'a> {
         positions.chunks(size).zip(targets.chunks(size)).map(block).collect()
     }
 
-    /// Sums rows, `[rows, e]`, over the source units of each position: `[positions, e]`.
+    /// Sums rows, `[rows, e]`, over the source tokens of each position: `[positions, e]`.
     fn sums_of_positions(&self, rows: &[f32], e: usize) -> Buffer {
         let mut sums = Buffer::zeros(self.positions.len() * e);
         let mut index = 0;
@@ -272,8 +272,8 @@ impl<'a> Block<'a> {
             let losses = cross_entropy_forward_backward(logits, targets, smoothing, scale);
             (losses, lexical.map(|mut lexical| lexical.backward(positions, logits)))
         };
-        let units = positions.len();
-        (BatchLoss { smoothed, negative_log_likelihood, guidance: 0.0, units }, d_alphas)
+        let tokens = positions.len();
+        (BatchLoss { smoothed, negative_log_likelihood, guidance: 0.0, tokens }, d_alphas)
     }
 }
 
@@ -295,7 +295,7 @@ impl BlockPass {
         weights.output().backward(&mut d_row_sum, d_logits, WriteMode::Overwrite);
         apply_output_dropout(&block.rows, &mut d_row_sum, dropout.mask(DropoutSite::Readout), e, e);
         d_row_sum.iter_mut().zip(&*rows.readout).for_each(|(d_sum, value)| *d_sum *= 1.0 - value * value);
-        let (d_sum, d_unit_sum) = if weights.architecture.attention.is_exact() {
+        let (d_sum, d_token_sum) = if weights.architecture.attention.is_exact() {
             (block.sums_of_positions(&d_row_sum, e), Some(d_row_sum))
         } else {
             (d_row_sum, None)
@@ -303,7 +303,7 @@ impl BlockPass {
         let mut d_input = Buffer::scratch(rows.input.len());
         weights.readout.backward(&mut d_input, &d_sum, WriteMode::Overwrite);
         apply_output_dropout(block.positions, &mut d_input, dropout.mask(DropoutSite::States), n, n + e + n);
-        Self { shard: block.shard, loss, input: rows.input, d_input, d_sum, d_unit_sum, d_bias, d_alphas: None }
+        Self { shard: block.shard, loss, input: rows.input, d_input, d_sum, d_token_sum, d_bias, d_alphas: None }
     }
 }
 
@@ -361,7 +361,7 @@ fn split_rows<'v>(mut values: &'v mut [f32], blocks: &[Block], width: usize) -> 
     split
 }
 
-impl UnitPass {
+impl TokenPass {
     /// Sums the derivatives over the target positions.
     fn new<'b>(
         weights: &PackedModel,
@@ -370,9 +370,9 @@ impl UnitPass {
         blocks: impl Iterator<Item = &'b BlockPass>,
     ) -> Self {
         let e = weights.architecture.embedding_size;
-        let input = unit_inputs(weights, decoder.memory.annotations());
+        let input = token_inputs(weights, decoder.memory.annotations());
         let mut d_sum = Buffer::zeros(shard.source.cells() * e);
-        let mut rows = blocks.filter_map(|block| block.d_unit_sum.as_ref()).flat_map(|rows| rows.chunks_exact(e));
+        let mut rows = blocks.filter_map(|block| block.d_token_sum.as_ref()).flat_map(|rows| rows.chunks_exact(e));
         for position in &shard.positions {
             for (cell, row) in shard.source.row(position.row).zip(&mut rows) {
                 add_scaled(&mut d_sum[cell * e..][..e], 1.0, row);
@@ -395,18 +395,18 @@ impl UnitPass {
 }
 
 /// W_r [0 ; 0 ; h] of all annotations under exact hard attention: `[cells, e]`.
-fn exact_unit_sums(weights: &PackedModel, decoder: DecoderOutput) -> Option<Buffer> {
+fn exact_token_sums(weights: &PackedModel, decoder: DecoderOutput) -> Option<Buffer> {
     let is_exact = weights.architecture.attention.is_exact();
-    is_exact.then(|| unit_sums(weights, decoder.memory.annotations()))
+    is_exact.then(|| token_sums(weights, decoder.memory.annotations()))
 }
 
 impl OutputRows {
-    /// Forward pass over a block; writes the readout after dropout, `[rows, e]`, and the logits, `[rows, V]`. `of_units` are those
-    /// of [`exact_unit_sums`].
+    /// Forward pass over a block; writes the readout after dropout, `[rows, e]`, and the logits, `[rows, V]`. `of_tokens` are those
+    /// of [`exact_token_sums`].
     fn forward(
         weights: &PackedModel,
         dropout: &Dropout,
-        (decoder, of_units): (DecoderOutput, Option<&[f32]>),
+        (decoder, of_tokens): (DecoderOutput, Option<&[f32]>),
         Block { positions, rows, .. }: &Block,
         [dropped, logits]: [&mut [f32]; 2],
     ) -> Self {
@@ -416,21 +416,21 @@ impl OutputRows {
         let mut input = Buffer::scratch(positions.len() * width);
         for (input, position) in input.chunks_exact_mut(width).zip(*positions) {
             decoder.steps.readout_input(position.step, position.row, input);
-            if of_units.is_some() {
+            if of_tokens.is_some() {
                 input[n + e..].fill(0.0);
             }
         }
         apply_output_dropout(positions, &mut input, dropout.mask(DropoutSite::States), n, width);
         let mut readout = state_sums(weights, &input);
-        match of_units {
-            Some(of_units) => {
+        match of_tokens {
+            Some(of_tokens) => {
                 let of_states = readout;
                 readout = Buffer::scratch(rows.len() * e);
                 let mut rest = &mut readout[..];
                 for (of_state, position) in of_states.chunks_exact(e).zip(*positions) {
                     let cells = decoder.memory.cells(position.row);
                     let (own, others) = rest.split_at_mut(cells.len() * e);
-                    readout_of_units(of_state, &of_units[cells.start * e..], own);
+                    readout_of_tokens(of_state, &of_tokens[cells.start * e..], own);
                     rest = others;
                 }
             }

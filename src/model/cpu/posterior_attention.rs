@@ -1,16 +1,16 @@
 //! Posterior attention of a shard; equations in `reference/posterior_attention.rs`.
 
 use super::decoder_loop::DecoderOutput;
-use super::readout::{readout_of_units, state_sums, unit_sums};
+use super::readout::{readout_of_tokens, state_sums, token_sums};
 use super::shard::Shard;
 use super::weights::PackedModel;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::cross_entropy::log_sum_exp;
 use crate::kernels::matrix::{PackedWeight, WriteMode};
 use crate::model::candidates::{Candidates, keep_largest};
-use crate::model::unit_lexicon::EPSILON;
+use crate::model::token_lexicon::EPSILON;
 
-/// Returns the posterior distribution over the source units of each target unit, for each row of a shard:
+/// Returns the posterior distribution over the source tokens of each target token, for each row of a shard:
 /// `[rows][target length][source length]`.
 pub fn posterior_attention(weights: &PackedModel, shard: &Shard, decoder: DecoderOutput) -> Vec<Vec<Vec<f32>>> {
     let mut targets = vec![Vec::new(); shard.size()];
@@ -21,7 +21,7 @@ pub fn posterior_attention(weights: &PackedModel, shard: &Shard, decoder: Decode
     rows.map(|(row, targets)| PosteriorPass::new(weights, shard, decoder, row, targets).posteriors()).collect()
 }
 
-/// Output layer over one sentence pair, with each source unit alone.
+/// Output layer over one sentence pair, with each source token alone.
 struct PosteriorPass<'a> {
     decoder: DecoderOutput<'a>,
     row: usize,
@@ -32,9 +32,9 @@ struct PosteriorPass<'a> {
     output: PackedWeight,
     /// W_r [s_t ; E_y ; 0] + b_r: `[T, e]`
     of_states: Buffer,
-    /// W_r [0 ; 0 ; c_j], c_j being the context of unit j alone: `[S, e]`
-    of_units: Buffer,
-    /// Bias of each candidate, with that of source unit j's lexicon row: `[S, candidates]`
+    /// W_r [0 ; 0 ; c_j], c_j being the context of token j alone: `[S, e]`
+    of_tokens: Buffer,
+    /// Bias of each candidate, with that of source token j's lexicon row: `[S, candidates]`
     biases: Buffer,
 }
 
@@ -55,61 +55,61 @@ impl<'a> PosteriorPass<'a> {
             input[n + e..].fill(0.0);
         }
         let of_states = state_sums(weights, &states);
-        let of_units = unit_sums(weights, &weights.attention.contexts_of_units(decoder.memory, row));
-        let output = weights.output_of_units(&Vec::from_iter(candidates.units()));
+        let of_tokens = token_sums(weights, &weights.attention.contexts_of_tokens(decoder.memory, row));
+        let output = weights.output_of_tokens(&Vec::from_iter(candidates.tokens()));
         let biases = biases(weights, &candidates, shard.source_of(row));
-        Self { decoder, row, targets, candidates, output, of_states, of_units, biases }
+        Self { decoder, row, targets, candidates, output, of_states, of_tokens, biases }
     }
 
     fn posteriors(&self) -> Vec<Vec<f32>> {
-        let units = self.decoder.memory.cells(self.row).len();
-        let e = self.of_units.len() / units;
-        let mut readout = Buffer::scratch(self.of_units.len());
+        let tokens = self.decoder.memory.cells(self.row).len();
+        let e = self.of_tokens.len() / tokens;
+        let mut readout = Buffer::scratch(self.of_tokens.len());
         let mut logits = Buffer::scratch(self.biases.len());
         let step = |(step, (&target, of_state)): (usize, (&u32, &[f32]))| {
-            let mut weights = vec![0.0; units];
+            let mut weights = vec![0.0; tokens];
             self.decoder.tape.mean_alphas(step, self.row, &mut weights);
             keep_largest(&mut weights);
-            let attended: Vec<usize> = (0..units).filter(|&unit| weights[unit] > 0.0).collect();
+            let attended: Vec<usize> = (0..tokens).filter(|&token| weights[token] > 0.0).collect();
             let (readout, logits) =
                 (&mut readout[..attended.len() * e], &mut logits[..attended.len() * self.candidates.len()]);
             let rows = readout.chunks_exact_mut(e).zip(logits.chunks_exact_mut(self.candidates.len()));
-            for (&unit, (readout, logits)) in attended.iter().zip(rows) {
-                readout_of_units(of_state, &self.of_units[unit * e..][..e], readout);
-                logits.copy_from_slice(&self.biases[unit * self.candidates.len()..][..self.candidates.len()]);
+            for (&token, (readout, logits)) in attended.iter().zip(rows) {
+                readout_of_tokens(of_state, &self.of_tokens[token * e..][..e], readout);
+                logits.copy_from_slice(&self.biases[token * self.candidates.len()..][..self.candidates.len()]);
             }
             self.output.forward(logits, self.candidates.len(), readout, WriteMode::Accumulate);
             let target = self.candidates.find(target).unwrap_or_default();
             let joint = attended.iter().zip(logits.chunks_exact(self.candidates.len()));
-            let joint = joint.map(|(&unit, logits)| weights[unit] * (logits[target] - log_sum_exp(logits)).exp());
+            let joint = joint.map(|(&token, logits)| weights[token] * (logits[target] - log_sum_exp(logits)).exp());
             posterior(&weights, &attended, &Vec::from_iter(joint))
         };
         self.targets.iter().zip(self.of_states.chunks_exact(e)).enumerate().map(step).collect()
     }
 }
 
-/// Normalizes the joint probabilities of attended units, whose weights are the result if all are 0.
+/// Normalizes the joint probabilities of attended tokens, whose weights are the result if all are 0.
 fn posterior(weights: &[f32], attended: &[usize], joint: &[f32]) -> Vec<f32> {
     let sum: f32 = joint.iter().sum();
     if sum == 0.0 {
         return weights.to_vec();
     }
     let mut posterior = vec![0.0; weights.len()];
-    attended.iter().zip(joint).for_each(|(&unit, p)| posterior[unit] = p / sum);
+    attended.iter().zip(joint).for_each(|(&token, p)| posterior[token] = p / sum);
     posterior
 }
 
-/// Output bias of each candidate with the lexical bias of each source unit: `[S, candidates]`.
+/// Output bias of each candidate with the lexical bias of each source token: `[S, candidates]`.
 fn biases(weights: &PackedModel, candidates: &Candidates, sources: impl Iterator<Item = u32>) -> Buffer {
-    let bias: Vec<f32> = candidates.units().map(|unit| weights.get("output.bias")[unit as usize]).collect();
+    let bias: Vec<f32> = candidates.tokens().map(|token| weights.get("output.bias")[token as usize]).collect();
     let mut biases = Vec::new();
     for source in sources {
         let start = biases.len();
         biases.extend_from_slice(&bias);
         let Some(lexicon) = weights.lexicon else { continue };
-        let (units, probabilities) = lexicon.row(source);
-        for (&unit, probability) in units.iter().zip(probabilities) {
-            if let Some(index) = candidates.find(unit) {
+        let (tokens, probabilities) = lexicon.row(source);
+        for (&token, probability) in tokens.iter().zip(probabilities) {
+            if let Some(index) = candidates.find(token) {
                 biases[start + index] += (probability / EPSILON).ln_1p();
             }
         }

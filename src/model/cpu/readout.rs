@@ -1,7 +1,7 @@
 //! Readout; equations in `reference/output_layer.rs`.
 //!
-//! W_r [s ; E_y ; c] + b_r is the sum of a share of the state and the previous unit, and one of the context. Where each source
-//! unit has a context of its own, both shares are computed once.
+//! W_r [s ; E_y ; c] + b_r is the sum of a share of the state and the previous token, and one of the context. Where each source
+//! token has a context of its own, both shares are computed once.
 
 use super::weights::PackedModel;
 use crate::kernels::buffer_pool::Buffer;
@@ -18,7 +18,7 @@ pub fn state_sums(weights: &PackedModel, inputs: &[f32]) -> Buffer {
 }
 
 /// [0 ; 0 ; c] of contexts `[rows, n]`: `[rows, n + e + n]`.
-pub fn unit_inputs(weights: &PackedModel, contexts: &[f32]) -> Buffer {
+pub fn token_inputs(weights: &PackedModel, contexts: &[f32]) -> Buffer {
     let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
     let width = n + e + n;
     let mut inputs = Buffer::zeros(contexts.len() / n * width);
@@ -29,21 +29,21 @@ pub fn unit_inputs(weights: &PackedModel, contexts: &[f32]) -> Buffer {
 }
 
 /// W_r [0 ; 0 ; c] of contexts `[rows, n]`: `[rows, e]`.
-pub fn unit_sums(weights: &PackedModel, contexts: &[f32]) -> Buffer {
+pub fn token_sums(weights: &PackedModel, contexts: &[f32]) -> Buffer {
     let sizes = weights.architecture;
     let mut sums = Buffer::scratch(contexts.len() / sizes.hidden_size * sizes.embedding_size);
-    weights.readout.forward(&mut sums, sizes.embedding_size, &unit_inputs(weights, contexts), WriteMode::Overwrite);
+    weights.readout.forward(&mut sums, sizes.embedding_size, &token_inputs(weights, contexts), WriteMode::Overwrite);
     sums
 }
 
-/// Readouts of one state with each context, `[units, e]`, given their shares: `[e]` and at least `[units, e]`.
-pub fn readout_of_units(of_state: &[f32], of_units: &[f32], readout: &mut [f32]) {
-    let rows = readout.chunks_exact_mut(of_state.len()).zip(of_units.chunks_exact(of_state.len()));
-    for (readout, of_unit) in rows {
-        let sums = of_state.iter().zip(of_unit);
+/// Readouts of one state with each context, `[tokens, e]`, given their shares: `[e]` and at least `[tokens, e]`.
+pub fn readout_of_tokens(of_state: &[f32], of_tokens: &[f32], readout: &mut [f32]) {
+    let rows = readout.chunks_exact_mut(of_state.len()).zip(of_tokens.chunks_exact(of_state.len()));
+    for (readout, of_token) in rows {
+        let sums = of_state.iter().zip(of_token);
         vectorized(
             #[inline(always)]
-            || readout.iter_mut().zip(sums).for_each(|(value, (state, unit))| *value = tanh(state + unit)),
+            || readout.iter_mut().zip(sums).for_each(|(value, (state, token))| *value = tanh(state + token)),
         );
     }
 }

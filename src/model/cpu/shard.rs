@@ -21,14 +21,14 @@ pub struct Shard<'a> {
     pub positions: Vec<TargetPosition>,
 }
 
-/// Target unit to predict.
+/// Target token to predict.
 #[derive(Clone, Copy)]
 pub struct TargetPosition {
     /// Step of the decoder.
     pub step: usize,
     /// Row in the shard.
     pub row: usize,
-    /// Index among all target units of the batch, step by step.
+    /// Index among all target tokens of the batch, step by step.
     pub index: usize,
 }
 
@@ -74,12 +74,12 @@ impl<'a> Shard<'a> {
         self.rows.len()
     }
 
-    /// Source units, step by step.
+    /// Source tokens, step by step.
     pub fn source_ids(&self) -> Vec<u32> {
         self.source.positions().map(|(step, row)| self.batch.source.id(self.rows[row], step)).collect()
     }
 
-    /// Source units of one row.
+    /// Source tokens of one row.
     pub fn source_of(&self, row: usize) -> impl Iterator<Item = u32> + Clone + use<'a> {
         let (batch, index) = (self.batch, self.rows[row]);
         (0..self.source.length(row)).map(move |step| batch.source.id(index, step))
@@ -94,7 +94,7 @@ impl<'a> Shard<'a> {
         (0..self.target_length).flat_map(before).collect()
     }
 
-    /// Units to predict, in the order of `positions`.
+    /// Tokens to predict, in the order of `positions`.
     pub fn targets(&self) -> Vec<u32> {
         let target = |position: &TargetPosition| self.batch.target.id(self.rows[position.row], position.step);
         self.positions.iter().map(target).collect()
@@ -105,13 +105,13 @@ impl<'a> Shard<'a> {
         &self.batch.alignment_targets[self.rows[row]]
     }
 
-    /// Applies dropout to source units, `[cells, width]` step by step; positions count the whole batch, `[length,
+    /// Applies dropout to source tokens, `[cells, width]` step by step; positions count the whole batch, `[length,
     /// batch, width]`.
     pub fn apply_source_dropout(&self, values: &mut [f32], mask: Option<DropoutMask>, width: usize) {
         self.drop(values, mask, width, self.source.positions());
     }
 
-    /// Applies dropout to target units, `[length × rows, width]`; positions count the whole batch.
+    /// Applies dropout to target tokens, `[length × rows, width]`; positions count the whole batch.
     pub fn apply_target_dropout(&self, values: &mut [f32], mask: Option<DropoutMask>, width: usize) {
         let positions = (0..self.target_length).flat_map(|step| (0..self.size()).map(move |row| (step, row)));
         self.drop(values, mask, width, positions);
@@ -140,8 +140,8 @@ impl<'a> Shard<'a> {
     }
 }
 
-/// Applies dropout to the first `width` numbers of rows `stride` apart; positions count all target units of the batch,
-/// `[units, width]`.
+/// Applies dropout to the first `width` numbers of rows `stride` apart; positions count all target tokens of the batch,
+/// `[tokens, width]`.
 pub fn apply_output_dropout(
     positions: &[TargetPosition],
     values: &mut [f32],

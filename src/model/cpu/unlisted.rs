@@ -1,6 +1,6 @@
-//! Probability of the target units that a shortlist leaves out.
+//! Probability of the target tokens that a shortlist leaves out.
 //!
-//! Their logits z_k = w_k·r + b_k are taken to be normally distributed over the units k, with the mean and the variance of
+//! Their logits z_k = w_k·r + b_k are taken to be normally distributed over the tokens k, with the mean and the variance of
 //! those that are not frequent. Then their sum of exponentials depends on r alone:
 //!
 //! ```text
@@ -28,18 +28,18 @@ pub struct UnlistedOutput {
 impl UnlistedOutput {
     /// Measures the rows of E_out, `[V, e]`, and the output's bias, `[V]`.
     pub fn new(weight: &[f32], bias: &[f32]) -> Self {
-        let (e, units) = (weight.len() / bias.len(), unlisted_sample(bias.len()));
-        let share = 1.0 / units.len() as f32;
-        let row = |unit: usize| &weight[unit * e..][..e];
-        let mean_bias = units.clone().map(|unit| bias[unit]).sum::<f32>() * share;
+        let (e, tokens) = (weight.len() / bias.len(), unlisted_sample(bias.len()));
+        let share = 1.0 / tokens.len() as f32;
+        let row = |token: usize| &weight[token * e..][..e];
+        let mean_bias = tokens.clone().map(|token| bias[token]).sum::<f32>() * share;
         let mut mean = vec![0.0; e];
-        units.clone().for_each(|unit| add_scaled(&mut mean, share, row(unit)));
-        let mut centered = Buffer::zeros(units.len() * e);
+        tokens.clone().for_each(|token| add_scaled(&mut mean, share, row(token)));
+        let mut centered = Buffer::zeros(tokens.len() * e);
         let (mut linear, mut variance) = (mean.clone(), 0.0);
-        for (centered, unit) in centered.chunks_exact_mut(e).zip(units) {
-            centered.copy_from_slice(row(unit));
+        for (centered, token) in centered.chunks_exact_mut(e).zip(tokens) {
+            centered.copy_from_slice(row(token));
             add_scaled(centered, -1.0, &mean);
-            let difference = bias[unit] - mean_bias;
+            let difference = bias[token] - mean_bias;
             add_scaled(&mut linear, share * difference, centered);
             variance += share * difference * difference;
         }
@@ -64,7 +64,7 @@ impl UnlistedOutput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::FREQUENT_UNITS;
+    use crate::model::FREQUENT_TOKENS;
     use crate::random::SeededRng;
 
     #[test]
@@ -75,10 +75,10 @@ mod tests {
         let (weight, bias, readout) = (normal(vocabulary * e), normal(vocabulary), normal(3 * e));
         let means = UnlistedOutput::new(&weight, &bias).log_means(&readout);
         for (r, found) in readout.chunks_exact(e).zip(means) {
-            let logit = |unit: usize| f64::from(dot(r, &weight[unit * e..][..e]) + bias[unit]);
-            let rare = FREQUENT_UNITS as usize..vocabulary;
+            let logit = |token: usize| f64::from(dot(r, &weight[token * e..][..e]) + bias[token]);
+            let rare = FREQUENT_TOKENS as usize..vocabulary;
             let count = rare.len() as f64;
-            let exact = (rare.map(|unit| logit(unit).exp()).sum::<f64>() / count).ln();
+            let exact = (rare.map(|token| logit(token).exp()).sum::<f64>() / count).ln();
             assert!((f64::from(found) - exact).abs() < 0.01, "{found} {exact}");
         }
     }

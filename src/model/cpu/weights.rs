@@ -12,7 +12,7 @@ use crate::kernels::cpu::embedding::gather_forward;
 use crate::kernels::matrix::{MatrixView, PackedWeight, Precision, WriteMode};
 use crate::model::architecture::{context_cell_param, encoder_cell_param, word_cell_param};
 use crate::model::view::ModelView;
-use crate::model::{Architecture, DecoderKind, FREQUENT_UNITS, UnitLexicon};
+use crate::model::{Architecture, DecoderKind, FREQUENT_TOKENS, TokenLexicon};
 use crate::parameters::{ParameterViews, Parameters};
 
 /// Maximum size of a gate table: 128 MiB.
@@ -56,7 +56,7 @@ pub struct PackedModel<'a> {
     /// Sizes and variants.
     pub architecture: &'a Architecture,
     /// Lexicon that biases the output, if any.
-    pub lexicon: Option<&'a UnitLexicon>,
+    pub lexicon: Option<&'a TokenLexicon>,
     /// Precision of products
     pub precision: Precision,
     parameters: ParameterViews<'a>,
@@ -74,10 +74,10 @@ pub struct PackedModel<'a> {
     pub readout: Arc<PackedWeight>,
     /// E_out, packed when it is first used, since posterior attention does not need it.
     output: OnceLock<Arc<PackedWeight>>,
-    /// First [`FREQUENT_UNITS`] rows of E_out, which all shortlists have.
+    /// First [`FREQUENT_TOKENS`] rows of E_out, which all shortlists have.
     frequent_output: OnceLock<Arc<PackedWeight>>,
     unlisted_output: OnceLock<Arc<UnlistedOutput>>,
-    /// Embeddings' share of the gates for every target unit, `[V, 3n]`, under [`PackingMode::LongInference`]
+    /// Embeddings' share of the gates for every target token, `[V, 3n]`, under [`PackingMode::LongInference`]
     gate_table: Option<Buffer>,
 }
 
@@ -180,11 +180,11 @@ impl<'a> PackedModel<'a> {
     }
 
     fn build_gate_table(&self) -> Option<Buffer> {
-        let Architecture { target_vocabulary: units, embedding_size: e, hidden_size: n, .. } = *self.architecture;
-        if units * 3 * n > MAX_TABLE {
+        let Architecture { target_vocabulary: tokens, embedding_size: e, hidden_size: n, .. } = *self.architecture;
+        if tokens * 3 * n > MAX_TABLE {
             return None;
         }
-        let mut table = Buffer::scratch(units * 3 * n);
+        let mut table = Buffer::scratch(tokens * 3 * n);
         let embeddings = self.get("target_embedding.weight").par_chunks(TABLE_ROWS * e);
         table.par_chunks_mut(TABLE_ROWS * 3 * n).zip(embeddings).for_each(|(gates, embedded)| {
             self.word_cell.input.forward(gates, 3 * n, embedded, WriteMode::AddBias(self.word_cell.bias_ih));
@@ -197,11 +197,11 @@ impl<'a> PackedModel<'a> {
         self.output.get_or_init(|| self.parameters.pack(self.architecture.output_weight(), self.precision, false))
     }
 
-    /// Packs the rows of E_out for some units.
-    pub fn output_of_units(&self, units: &[u32]) -> PackedWeight {
+    /// Packs the rows of E_out for some tokens.
+    pub fn output_of_tokens(&self, tokens: &[u32]) -> PackedWeight {
         let e = self.architecture.embedding_size;
-        let mut rows = Buffer::scratch(units.len() * e);
-        gather_forward(&mut rows, self.get(self.architecture.output_weight()), units, e);
+        let mut rows = Buffer::scratch(tokens.len() * e);
+        gather_forward(&mut rows, self.get(self.architecture.output_weight()), tokens, e);
         self.pack(MatrixView::rows_of(&rows, e))
     }
 
@@ -210,29 +210,29 @@ impl<'a> PackedModel<'a> {
         PackedWeight::new(weight, self.precision, false)
     }
 
-    /// First [`FREQUENT_UNITS`] rows of E_out
+    /// First [`FREQUENT_TOKENS`] rows of E_out
     pub fn frequent_output(&self) -> &PackedWeight {
         let e = self.architecture.embedding_size;
-        let rows = || &self.get(self.architecture.output_weight())[..FREQUENT_UNITS as usize * e];
+        let rows = || &self.get(self.architecture.output_weight())[..FREQUENT_TOKENS as usize * e];
         self.frequent_output.get_or_init(|| {
             let name = format_args!("frequent rows of the output layer, {:?}", self.precision);
             self.parameters.derived(name, || self.pack(MatrixView::rows_of(rows(), e)))
         })
     }
 
-    /// Logits of the units that a shortlist leaves out, together.
+    /// Logits of the tokens that a shortlist leaves out, together.
     pub fn unlisted_output(&self) -> &UnlistedOutput {
         let (weight, bias) = (self.get(self.architecture.output_weight()), self.get("output.bias"));
         let compute = || UnlistedOutput::new(weight, bias);
-        self.unlisted_output.get_or_init(|| self.parameters.derived("logits of unlisted units", compute))
+        self.unlisted_output.get_or_init(|| self.parameters.derived("logits of unlisted tokens", compute))
     }
 
     /// Previous words' share of the decoder's gates: `[rows, 3n]`.
-    pub fn input_gates(&self, units: &[u32], embedded: &[f32]) -> Buffer {
+    pub fn input_gates(&self, tokens: &[u32], embedded: &[f32]) -> Buffer {
         let width = 3 * self.architecture.hidden_size;
-        let mut gates = Buffer::scratch(units.len() * width);
+        let mut gates = Buffer::scratch(tokens.len() * width);
         match &self.gate_table {
-            Some(table) => gather_forward(&mut gates, table, units, width),
+            Some(table) => gather_forward(&mut gates, table, tokens, width),
             None => {
                 self.word_cell.input.forward(&mut gates, width, embedded, WriteMode::AddBias(self.word_cell.bias_ih));
             }

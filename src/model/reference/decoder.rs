@@ -45,9 +45,9 @@ impl AttentionDecoder {
         self.cells.attention.project_memory(annotations.values, annotations.mask)
     }
 
-    /// Context of each source unit if it has all the weight: `[batch, length, n]`.
-    pub fn contexts_of_units(&self, memory: &Memory) -> Result<Tensor> {
-        self.cells.attention.contexts_of_units(memory)
+    /// Context of each source token if it has all the weight: `[batch, length, n]`.
+    pub fn contexts_of_tokens(&self, memory: &Memory) -> Result<Tensor> {
+        self.cells.attention.contexts_of_tokens(memory)
     }
 
     /// s_0 = tanh(W_init m + b): `[batch, n]`.

@@ -1,4 +1,4 @@
-//! Bidirectional GRU encoder (Bahdanau et al. 2014, section 3.2): one annotation per source unit.
+//! Bidirectional GRU encoder (Bahdanau et al. 2014, section 3.2): one annotation per source token.
 
 use candle_core::{Device, Result, Tensor};
 

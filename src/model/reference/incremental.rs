@@ -34,17 +34,17 @@ pub struct ReferenceIncrementalDecoder<'a> {
     row_lexical: Option<Tensor>,
     /// s_{t-1}: `[rows, n]`
     state: Tensor,
-    /// Units of each sentence, if they are restricted.
+    /// Tokens of each sentence, if they are restricted.
     shortlist: Option<Shortlist>,
 }
 
 /// Predictions for the rows of one step.
 pub struct StepOutput {
-    /// Logits of each row: V, or one for each of its units.
+    /// Logits of each row: V, or one for each of its tokens.
     pub logits: Buffer,
-    /// Units of each row in increasing order, none where all units have a logit; empty if no row is restricted.
-    pub units: Vec<Option<Arc<[u32]>>>,
-    /// Reported α of each row, one weight per unit of its source.
+    /// Tokens of each row in increasing order, none where all tokens have a logit; empty if no row is restricted.
+    pub tokens: Vec<Option<Arc<[u32]>>>,
+    /// Reported α of each row, one weight per token of its source.
     pub attention: Vec<Vec<f32>>,
 }
 
@@ -74,7 +74,7 @@ impl ReferenceModel {
 }
 
 impl ReferenceIncrementalDecoder<'_> {
-    /// Restricts each source to the units of a shortlist. Called before the first step.
+    /// Restricts each source to the tokens of a shortlist. Called before the first step.
     pub fn restrict(&mut self, shortlist: &Shortlist) {
         self.shortlist = Some(shortlist.clone());
     }
@@ -95,12 +95,12 @@ impl ReferenceIncrementalDecoder<'_> {
         Ok(())
     }
 
-    /// Makes new rows: row `i` extends the former row `parents[i]` by `units[i]`.
+    /// Makes new rows: row `i` extends the former row `parents[i]` by `tokens[i]`.
     ///
     /// # Errors
     /// The device is out of memory.
-    pub fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<StepOutput> {
-        Ok(self.forward_step(parents, units, StepWeights::Model)?.0)
+    pub fn step(&mut self, parents: &[usize], tokens: &[u32]) -> Result<StepOutput> {
+        Ok(self.forward_step(parents, tokens, StepWeights::Model)?.0)
     }
 
     /// As [`Self::step`], with attention weights of this origin. Also returns each head's weights,
@@ -111,10 +111,10 @@ impl ReferenceIncrementalDecoder<'_> {
     pub fn inspect_step(
         &mut self,
         parents: &[usize],
-        units: &[u32],
+        tokens: &[u32],
         weights: StepWeights,
     ) -> Result<(StepOutput, Vec<Vec<Vec<f32>>>)> {
-        let (output, heads) = self.forward_step(parents, units, weights)?;
+        let (output, heads) = self.forward_step(parents, tokens, weights)?;
         let mut rows = vec![Vec::new(); output.attention.len()];
         for head in &heads {
             for ((row, mut weights), reported) in rows.iter_mut().zip(head.to_vec2()?).zip(&output.attention) {
@@ -129,12 +129,12 @@ impl ReferenceIncrementalDecoder<'_> {
     fn forward_step(
         &mut self,
         parents: &[usize],
-        units: &[u32],
+        tokens: &[u32],
         weights: StepWeights,
     ) -> Result<(StepOutput, Vec<Tensor>)> {
         self.select(parents)?;
         let decoder = &self.model.decoder;
-        let embedded = decoder.embed(units)?;
+        let embedded = decoder.embed(tokens)?;
         let step = decoder.step(&self.row_memory, &embedded, &self.state, weights)?;
         let mut unlisted = Vec::new();
         let logits = if self.is_exact {
@@ -156,37 +156,37 @@ impl ReferenceIncrementalDecoder<'_> {
             }
         };
         self.state = step.state;
-        let (logits, units) = self.selected(logits.to_vec2()?, &unlisted);
+        let (logits, tokens) = self.selected(logits.to_vec2()?, &unlisted);
         let mut attention = step.attention.reported.to_vec2::<f32>()?;
         for (row, &sentence) in attention.iter_mut().zip(&self.sentences) {
             row.truncate(self.source.lengths[sentence]);
         }
-        Ok((StepOutput { logits, units, attention }, step.attention.heads))
+        Ok((StepOutput { logits, tokens, attention }, step.attention.heads))
     }
 
-    /// Selects the logits of the shortlist, if there is one, from those of all units; padding stands for the others. Also
-    /// returns the units of each row.
+    /// Selects the logits of the shortlist, if there is one, from those of all tokens; padding stands for the others. Also
+    /// returns the tokens of each row.
     fn selected(&self, rows: Vec<Vec<f32>>, unlisted: &[f32]) -> (Buffer, Vec<Option<Arc<[u32]>>>) {
         let Some(shortlist) = &self.shortlist else { return (Buffer::from_slice(&rows.concat()), Vec::new()) };
-        let units: Vec<_> = self.sentences.iter().map(|&sentence| shortlist.units(sentence).cloned()).collect();
+        let tokens: Vec<_> = self.sentences.iter().map(|&sentence| shortlist.tokens(sentence).cloned()).collect();
         let mut logits = Vec::new();
-        for ((row, units), mean) in rows.iter().zip(&units).zip(unlisted) {
-            let Some(units) = units else {
+        for ((row, tokens), mean) in rows.iter().zip(&tokens).zip(unlisted) {
+            let Some(tokens) = tokens else {
                 logits.extend_from_slice(row);
                 continue;
             };
-            let others = mean + log_unlisted(row.len(), units.len());
-            logits.extend(units.iter().map(|&unit| if unit == PADDING { others } else { row[unit as usize] }));
+            let others = mean + log_unlisted(row.len(), tokens.len());
+            logits.extend(tokens.iter().map(|&token| if token == PADDING { others } else { row[token as usize] }));
         }
-        (Buffer::from_slice(&logits), units)
+        (Buffer::from_slice(&logits), tokens)
     }
 }
 
-/// m + v/2 of the logits of the units that are not frequent; see `cpu/unlisted.rs`.
+/// m + v/2 of the logits of the tokens that are not frequent; see `cpu/unlisted.rs`.
 fn log_mean_unlisted(logits: &[f32]) -> f32 {
-    let units = unlisted_sample(logits.len());
+    let tokens = unlisted_sample(logits.len());
     let mean_of =
-        |value: &dyn Fn(f32) -> f32| units.clone().map(|unit| value(logits[unit])).sum::<f32>() / units.len() as f32;
+        |value: &dyn Fn(f32) -> f32| tokens.clone().map(|token| value(logits[token])).sum::<f32>() / tokens.len() as f32;
     let mean = mean_of(&|logit| logit);
     mean + mean_of(&|logit| (logit - mean).powi(2)) / 2.0
 }

@@ -43,9 +43,9 @@ pub struct ReferenceModel {
 
 /// Logits of a batch under teacher forcing.
 struct TeacherForcing {
-    /// `[rows, V]`, one row per target unit, step by step.
+    /// `[rows, V]`, one row per target token, step by step.
     logits: Tensor,
-    /// `[rows]`: units to predict.
+    /// `[rows]`: tokens to predict.
     targets: Tensor,
     /// Sentence of each row.
     sentences: Vec<usize>,
@@ -53,7 +53,7 @@ struct TeacherForcing {
     alphas: Tensor,
     /// Reported α, shaped like `alphas`.
     reported: Tensor,
-    /// Posterior distribution over the source units of each target unit, if it is needed: `[rows, source length]`
+    /// Posterior distribution over the source tokens of each target token, if it is needed: `[rows, source length]`
     posteriors: Option<Tensor>,
 }
 
@@ -79,7 +79,7 @@ impl ReferenceModel {
         self.decoder.project_memory(self.encoder.annotate(source, dropout)?)
     }
 
-    /// Loss of a share of a batch; `gradients` becomes its part of the gradient of the batch's mean per target unit, by
+    /// Loss of a share of a batch; `gradients` becomes its part of the gradient of the batch's mean per target token, by
     /// automatic differentiation.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl ReferenceModel {
         dropout: &Dropout,
         gradients: &mut Gradients,
     ) -> Result<BatchLoss> {
-        let units = batch.target.units();
+        let tokens = batch.target.tokens();
         let dropout = RowDropout::new(*dropout, batch, share);
         let batch = batch.of_share(share);
         if batch.target.batch() == 0 {
@@ -103,13 +103,13 @@ impl ReferenceModel {
         let forced = self.teacher_forcing(view, &batch, &dropout, false)?;
         let (smoothed, likelihood) = cross_entropy_sums(&forced.logits, &forced.targets, smoothing)?;
         let guidance = guided_alignment_loss(&forced.alphas, &batch.alignment_targets)?;
-        *gradients = Gradients::from_loss(&((&smoothed + &guidance)? / units as f64)?, view.parameters)?;
+        *gradients = Gradients::from_loss(&((&smoothed + &guidance)? / tokens as f64)?, view.parameters)?;
         let scalar = |tensor: &Tensor| Ok::<_, candle_core::Error>(f64::from(tensor.to_scalar::<f32>()?));
         Ok(BatchLoss {
             smoothed: scalar(&smoothed)?,
             negative_log_likelihood: scalar(&likelihood)?,
             guidance: scalar(&guidance)?,
-            units: batch.target.units(),
+            tokens: batch.target.tokens(),
         })
     }
 
@@ -173,7 +173,7 @@ impl ReferenceModel {
             states: pick(states)?,
             embedded: pick(embedded)?,
             alphas: pick(alphas.flatten(0, 1)?)?,
-            contexts: self.decoder.contexts_of_units(&memory)?,
+            contexts: self.decoder.contexts_of_tokens(&memory)?,
             lexical: view.lexicon.map(|lexicon| dense_rows(lexicon, &batch.source, device)).transpose()?,
             sentences: Tensor::new(sentences.iter().map(|&row| row as u32).collect::<Vec<_>>(), device)?,
             targets: Tensor::new(real().map(|(step, row)| target.id(row, step)).collect::<Vec<_>>(), device)?,

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Under exact hard attention, the annotation h_j of each position takes the place of c_t, which gives logits z_tj, and
-//! p_t = Σ_j α_tj softmax(z_tj). A lexicon adds the bias of source unit j to z_tj.
+//! p_t = Σ_j α_tj softmax(z_tj). A lexicon adds the bias of source token j to z_tj.
 
 use candle_core::{Result, Tensor};
 
@@ -38,13 +38,13 @@ impl OutputLayer {
         self.output.weight.dim(0)
     }
 
-    /// Returns the layers with the logits of some units only.
+    /// Returns the layers with the logits of some tokens only.
     ///
     /// # Errors
     /// The device is out of memory.
-    pub fn restricted(&self, units: &Tensor) -> Result<Self> {
+    pub fn restricted(&self, tokens: &Tensor) -> Result<Self> {
         let Linear { weight, bias } = &self.output;
-        let output = Linear { weight: weight.index_select(units, 0)?, bias: bias.index_select(units, 0)? };
+        let output = Linear { weight: weight.index_select(tokens, 0)?, bias: bias.index_select(tokens, 0)? };
         Ok(Self { readout: self.readout.clone(), output })
     }
 
@@ -55,7 +55,7 @@ impl OutputLayer {
         self.output.forward(&dropout.apply(&readout, DropoutSite::Readout)?)
     }
 
-    /// Logits from each source unit, `[rows, S, V]`, given their contexts `[rows, S, n]`. All positions of a row share their
+    /// Logits from each source token, `[rows, S, V]`, given their contexts `[rows, S, n]`. All positions of a row share their
     /// dropout.
     pub fn logits_by_position(
         &self,

@@ -1,4 +1,4 @@
-//! Posterior attention: the distribution over the source units once the target unit is known (Shankar & Sarawagi 2019,
+//! Posterior attention: the distribution over the source tokens once the target token is known (Shankar & Sarawagi 2019,
 //! "Posterior Attention Models for Sequence to Sequence Learning", section 2).
 //!
 //! ```text
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A model with soft attention predicts from the context c_t; here each annotation h_j in turn takes its place, projected like
-//! c_t under several heads. α precedes the target unit, but its posterior does not. The softmax is over the [`Candidates`] only,
-//! and only the source units of the largest weights count; that is much faster and hardly changes the posteriors.
+//! c_t under several heads. α precedes the target token, but its posterior does not. The softmax is over the [`Candidates`] only,
+//! and only the source tokens of the largest weights count; that is much faster and hardly changes the posteriors.
 
 use candle_core::{Result, Tensor};
 
@@ -18,30 +18,30 @@ use crate::kernels::reference::mixture::component_posteriors;
 use crate::model::candidates::{Candidates, keep_largest};
 use crate::text::PaddedBatch;
 
-/// Logit of units that are not candidates.
+/// Logit of tokens that are not candidates.
 const EXCLUDED: f32 = -1e30;
 
-/// Inputs of the output layer, one row per target unit.
+/// Inputs of the output layer, one row per target token.
 #[derive(Clone)]
 pub struct OutputInputs {
     /// s: `[rows, n]`
     pub states: Tensor,
-    /// E_y of the previous unit: `[rows, e]`
+    /// E_y of the previous token: `[rows, e]`
     pub embedded: Tensor,
     /// α, mean over the heads: `[rows, S]`
     pub alphas: Tensor,
-    /// Context of each source unit of all sentences if it has all the weight: `[batch, S, n]`
+    /// Context of each source token of all sentences if it has all the weight: `[batch, S, n]`
     pub contexts: Tensor,
-    /// Lexicon rows of all sentences' source units, if there is a lexicon: `[batch, S, V]`
+    /// Lexicon rows of all sentences' source tokens, if there is a lexicon: `[batch, S, V]`
     pub lexical: Option<Tensor>,
     /// Sentence of each row: `[rows]`
     pub sentences: Tensor,
-    /// Unit to predict in each row: `[rows]`
+    /// Token to predict in each row: `[rows]`
     pub targets: Tensor,
 }
 
 impl OutputInputs {
-    /// Logits from each source unit: `[rows, S, V]`.
+    /// Logits from each source token: `[rows, S, V]`.
     ///
     /// # Errors
     /// The device is out of memory.
@@ -54,36 +54,36 @@ impl OutputInputs {
         }
     }
 
-    /// Returns the inputs of a layer with some units only.
-    fn restricted(&self, units: &Tensor, targets: Tensor) -> Result<Self> {
-        let lexical = self.lexical.as_ref().map(|lexical| lexical.index_select(units, 2)).transpose()?;
+    /// Returns the inputs of a layer with some tokens only.
+    fn restricted(&self, tokens: &Tensor, targets: Tensor) -> Result<Self> {
+        let lexical = self.lexical.as_ref().map(|lexical| lexical.index_select(tokens, 2)).transpose()?;
         Ok(Self { lexical, targets, ..self.clone() })
     }
 }
 
-/// Posterior distributions over the source units: `[rows, S]`.
+/// Posterior distributions over the source tokens: `[rows, S]`.
 ///
 /// # Errors
 /// The device is out of memory.
 pub fn posterior_attention(output: &OutputLayer, inputs: &OutputInputs, target: &PaddedBatch) -> Result<Tensor> {
     let (vocabulary, device) = (output.vocabulary()?, inputs.states.device());
     let of_sentence = |sentence: usize| {
-        let units: Vec<u32> = (0..target.lengths[sentence]).map(|step| target.id(sentence, step)).collect();
-        Candidates::new(vocabulary, &units)
+        let tokens: Vec<u32> = (0..target.lengths[sentence]).map(|step| target.id(sentence, step)).collect();
+        Candidates::new(vocabulary, &tokens)
     };
     let candidates: Vec<Candidates> = (0..target.batch()).map(of_sentence).collect();
-    let all = Candidates::new(vocabulary, &candidates.iter().flat_map(Candidates::units).collect::<Vec<_>>());
+    let all = Candidates::new(vocabulary, &candidates.iter().flat_map(Candidates::tokens).collect::<Vec<_>>());
     let mask = |of: &Candidates| {
-        let logit = |unit| if of.find(unit).is_some() { 0.0 } else { EXCLUDED };
-        all.units().map(logit).collect::<Vec<f32>>()
+        let logit = |token| if of.find(token).is_some() { 0.0 } else { EXCLUDED };
+        all.tokens().map(logit).collect::<Vec<f32>>()
     };
     let mask: Vec<f32> = candidates.iter().flat_map(mask).collect();
     let mask = Tensor::from_vec(mask, (candidates.len(), 1, all.len()), device)?.index_select(&inputs.sentences, 0)?;
-    let index = |unit: u32| all.find(unit).unwrap_or_default() as u32;
+    let index = |token: u32| all.find(token).unwrap_or_default() as u32;
     let targets: Vec<u32> = inputs.targets.to_vec1()?.into_iter().map(index).collect();
-    let units = Tensor::new(all.units().collect::<Vec<_>>(), device)?;
-    let inputs = inputs.restricted(&units, Tensor::new(targets, device)?)?;
-    let logits = inputs.logits_by_position(&output.restricted(&units)?, &RowDropout::none())?;
+    let tokens = Tensor::new(all.tokens().collect::<Vec<_>>(), device)?;
+    let inputs = inputs.restricted(&tokens, Tensor::new(targets, device)?)?;
+    let logits = inputs.logits_by_position(&output.restricted(&tokens)?, &RowDropout::none())?;
     let mut alphas = inputs.alphas.to_vec2::<f32>()?;
     alphas.iter_mut().for_each(|weights| keep_largest(weights));
     component_posteriors(&logits.broadcast_add(&mask)?, &Tensor::new(alphas, device)?, &inputs.targets)

@@ -18,8 +18,8 @@ struct RowsOfShare {
     share: BatchShare,
     /// Rows of the share and of the batch.
     sizes: [usize; 2],
-    /// Numbers of the share's target units among those of the batch, step by step.
-    units: Vec<u32>,
+    /// Numbers of the share's target tokens among those of the batch, step by step.
+    tokens: Vec<u32>,
 }
 
 impl RowDropout {
@@ -41,7 +41,7 @@ impl RowDropout {
     pub fn apply(&self, tensor: &Tensor, site: DropoutSite) -> Result<Tensor> {
         let Some(rows) = &self.rows else { return self.dropout.apply(tensor, site, None) };
         match site {
-            DropoutSite::States | DropoutSite::Readout => self.dropout.apply(tensor, site, Some(&rows.units)),
+            DropoutSite::States | DropoutSite::Readout => self.dropout.apply(tensor, site, Some(&rows.tokens)),
             DropoutSite::Source | DropoutSite::Annotations(_) | DropoutSite::Target => {
                 let numbers: Vec<u32> = (0..tensor.dim(0)?).map(|row| rows.in_batch(row) as u32).collect();
                 self.dropout.apply(tensor, site, Some(&numbers))
@@ -65,8 +65,8 @@ impl RowsOfShare {
         let in_order = (0..batch.target.length)
             .flat_map(|step| (0..lengths.len()).filter(move |&row| step < lengths[row]))
             .zip(0..);
-        let units = in_order.filter(|(row, _)| share.contains(*row)).map(|(_, number)| number).collect();
-        Self { share, sizes: [share.rows(lengths.len()).len(), lengths.len()], units }
+        let tokens = in_order.filter(|(row, _)| share.contains(*row)).map(|(_, number)| number).collect();
+        Self { share, sizes: [share.rows(lengths.len()).len(), lengths.len()], tokens }
     }
 
     /// Returns the number in the batch of a row of the share; both count step by step.

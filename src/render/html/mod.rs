@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 pub use training_page::{AttentionFrame, FramePair, write_training_page};
 
-use super::{Item, Renderer, UnitAlignment};
+use super::{Item, Renderer, TokenAlignment};
 use crate::alignment::{Alignment, Gold, Link, LinkScores};
 
 /// Page template; `{{…}}` marks the other parts.
@@ -61,7 +61,7 @@ pub struct PairData<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     gold: Option<GoldLinks>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    units: Option<UnitMatrixData<'a>>,
+    tokens: Option<TokenMatrixData<'a>>,
 }
 
 #[derive(Serialize)]
@@ -81,7 +81,7 @@ struct CellData {
 }
 
 #[derive(Serialize)]
-struct UnitMatrixData<'a> {
+struct TokenMatrixData<'a> {
     #[serde(flatten)]
     matrix: MatrixData<'a>,
     source_words: &'a [usize],
@@ -137,7 +137,7 @@ impl<'a> From<&Item<'a>> for PairData<'a> {
             words: MatrixData::new(item.alignment, item.link_scores),
             score: (item.score * 1e4).round() / 1e4,
             gold: item.gold.map(GoldLinks::from),
-            units: item.units.map(UnitMatrixData::from),
+            tokens: item.tokens.map(TokenMatrixData::from),
         }
     }
 }
@@ -165,10 +165,10 @@ impl CellData {
     }
 }
 
-impl<'a> From<UnitAlignment<'a>> for UnitMatrixData<'a> {
-    fn from(units: UnitAlignment<'a>) -> Self {
-        let matrix = MatrixData::new(units.alignment, &LinkScores::from_attention(units.alignment));
-        Self { matrix, source_words: units.source_words, target_words: units.target_words }
+impl<'a> From<TokenAlignment<'a>> for TokenMatrixData<'a> {
+    fn from(tokens: TokenAlignment<'a>) -> Self {
+        let matrix = MatrixData::new(tokens.alignment, &LinkScores::from_attention(tokens.alignment));
+        Self { matrix, source_words: tokens.source_words, target_words: tokens.target_words }
     }
 }
 
@@ -281,21 +281,21 @@ mod tests {
     }
 
     #[test]
-    fn writes_gold_links_and_units() {
+    fn writes_gold_links_and_tokens() {
         let rows = [vec![0.5, 0.25, 0.25], vec![0.125, 0.125, 0.75]];
-        let units = Alignment::from_rows(words("a b"), words("c d"), &rows);
-        let alignment = units.merge(words("ab"), &[0, 0], words("c d"), &[0, 1]);
+        let tokens = Alignment::from_rows(words("a b"), words("c d"), &rows);
+        let alignment = tokens.merge(words("ab"), &[0, 0], words("c d"), &[0, 1]);
         let gold = parse_gold_line("0-0 0?1").unwrap();
         let scores = LinkScores::from_attention(&alignment);
         let item = Item {
             rank: Some(2),
             translation: Some("c d"),
             gold: Some(&gold),
-            units: Some(UnitAlignment { alignment: &units, source_words: &[0, 0], target_words: &[0, 1] }),
+            tokens: Some(TokenAlignment { alignment: &tokens, source_words: &[0, 0], target_words: &[0, 1] }),
             ..samples::item(7, &alignment, &scores, &[])
         };
         let expected = r#"{"title":"a \u0026 b","threshold":400,"pairs":[
-{"id":7,"rank":2,"translation":"c d","source":["ab"],"target":["c","d"],"weights":[750,250,250,750],"link_scores":[0,919,1,568],"score":-0.25,"gold":{"sure":[0,0],"possible":[0,1]},"units":{"source":["a","b"],"target":["c","d"],"weights":[500,250,250,125,125,750],"link_scores":[0,582,1,461,2,222,3,351],"source_words":[0,0],"target_words":[0,1]}}
+{"id":7,"rank":2,"translation":"c d","source":["ab"],"target":["c","d"],"weights":[750,250,250,750],"link_scores":[0,919,1,568],"score":-0.25,"gold":{"sure":[0,0],"possible":[0,1]},"tokens":{"source":["a","b"],"target":["c","d"],"weights":[500,250,250,125,125,750],"link_scores":[0,582,1,461,2,222,3,351],"source_words":[0,0],"target_words":[0,1]}}
 ]}"#;
         assert_eq!(data(&page(&[item])), expected);
     }

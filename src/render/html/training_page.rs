@@ -19,7 +19,7 @@ pub struct AttentionFrame {
 pub struct FramePair {
     /// Word-level attention under forced decoding of the reference.
     pub alignment: Alignment,
-    /// Mean log-probability of a reference unit, in nats.
+    /// Mean log-probability of a reference token, in nats.
     pub score: f64,
     /// Model's translation of the source.
     pub translation: String,

@@ -89,7 +89,7 @@ const MEASURES = [
   { name: "length", label: "Words, both sides", short: "words", digits: 0, about: "Words of both sides together",
     of: (pair) => pair.source.length + pair.target.length },
   { name: "score", label: "Score, nats", short: "score", digits: 2, of: (pair) => pair.score,
-    about: "Mean log-probability of a target unit, in nats: closer to 0 is more likely" },
+    about: "Mean log-probability of a target token, in nats: closer to 0 is more likely" },
   { name: "entropy", label: "Entropy, nats", short: "entropy", digits: 2, of: (pair) => entropy(pair),
     about: "Mean attention entropy of the target words, in nats: 0 is all weight on one source word" },
   { name: "uncovered", label: "Uncovered source words", short: "uncovered", digits: 0, byLinks: true, of: uncovered,

@@ -7,7 +7,7 @@ const state = {
 };
 
 const hasGold = DATA.pairs.some((pair) => pair.gold);
-const hasUnits = DATA.pairs.some((pair) => pair.units);
+const hasTokens = DATA.pairs.some((pair) => pair.tokens);
 const measures = MEASURES.filter((measure) => hasGold || !measure.gold);
 const list = new PairList(at("list"), rowNote, showPair);
 const view = new AlignmentView(at("drawing"), at("readout"));
@@ -17,16 +17,16 @@ let chosen = [];
 // ---- The shown pair
 
 const shownPair = () => (state.place === null ? null : DATA.pairs[state.place]);
-const showsUnits = () => state.pieces === "units" && Boolean(shownPair()?.units);
-const showsGold = () => state.gold && Boolean(shownPair()?.gold) && !showsUnits();
+const showsTokens = () => state.pieces === "tokens" && Boolean(shownPair()?.tokens);
+const showsGold = () => state.gold && Boolean(shownPair()?.gold) && !showsTokens();
 
 /** Matrix of the shown pair, by words or by subwords. */
-const shownMatrix = () => (showsUnits() ? shownPair().units : shownPair());
+const shownMatrix = () => (showsTokens() ? shownPair().tokens : shownPair());
 
 /** Draws the shown pair in the selected view. */
 function drawPair(available, colors) {
   const [pair, matrix] = [shownPair(), shownMatrix()];
-  const pieces = showsUnits() ? { source: matrix.source_words, target: matrix.target_words } : undefined;
+  const pieces = showsTokens() ? { source: matrix.source_words, target: matrix.target_words } : undefined;
   const links = linksOf(matrix, state.threshold);
   const compared = showsGold() ? linksAgainstGold(matrix, links, pair.gold) : links;
   return (state.view === "links" ? drawLinks : drawMatrix)(matrix, compared, pieces, available, colors);
@@ -38,8 +38,8 @@ function draw() {
   else view.showNote(emptyNote());
   showMeasures();
   showLegend();
-  at("gold").disabled = showsUnits();
-  at("gold-switch").title = showsUnits() ? "Gold alignments are between words" : "";
+  at("gold").disabled = showsTokens();
+  at("gold-switch").title = showsTokens() ? "Gold alignments are between words" : "";
 }
 
 /** Placeholder of a drawing. */
@@ -243,7 +243,7 @@ const KEYS = {
   Home: () => step(-Infinity), End: () => step(Infinity),
   "/": () => at("search").focus(),
   v: () => choose("view", state.view === "links" ? "matrix" : "links"),
-  w: () => hasUnits && choose("pieces", state.pieces === "words" ? "units" : "words"),
+  w: () => hasTokens && choose("pieces", state.pieces === "words" ? "tokens" : "words"),
   g: () => hasGold && choose("gold", !state.gold),
   "[": () => setThreshold(state.threshold - 50), "]": () => setThreshold(state.threshold + 50),
   ",": () => setMoment(state.moment - 1), ".": () => setMoment(state.moment + 1), p: play,
@@ -304,7 +304,7 @@ function begin() {
   at("title").textContent = visible(DATA.title);
   const option = (value, label) => html("option", { value }, label);
   at("sort").append(option("file", "Order of the file"), ...measures.map(({ name, label }) => option(name, label)));
-  at("pieces").hidden = !hasUnits;
+  at("pieces").hidden = !hasTokens;
   at("gold-switch").hidden = !hasGold;
   at("moments").hidden = at("moment-keys").hidden = STEPS.length === 0;
   at("moment").max = STEPS.length - 1;

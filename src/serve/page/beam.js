@@ -9,13 +9,13 @@ const SCORE_ROOM = 46;
 const MANY_NODES = 400;
 
 /** A token of the translation as a label: its text, or its name if it has none. */
-function tokenLabel({ unit, text }) {
-  return text === "" ? unit : visibleWord(text);
+function tokenLabel({ token, text }) {
+  return text === "" ? token : visibleWord(text);
 }
 
-/** A source unit as a label, without the mark of a space. */
-function sourceLabel(unit) {
-  return visibleWord(unit.replaceAll("\u2581", " "));
+/** A source token as a label, without the mark of a space. */
+function sourceLabel(token) {
+  return visibleWord(token.replaceAll("\u2581", " "));
 }
 
 /** Drawn width of a node's label; those of the translation are bold. */
@@ -99,7 +99,7 @@ function drawBeam(beam, colors) {
   return canvas(width, 2 * EDGE + count * TREE_ROW, "The beam as a tree of hypotheses", colors, edges, root, labels);
 }
 
-/** Ids of the units of a hypothesis. */
+/** Ids of the tokens of a hypothesis. */
 function pathOf(beam, node) {
   const ids = [];
   for (let index = node; index !== null; index = beam[index].parent) ids.unshift(beam[index].id);

@@ -32,7 +32,7 @@ async function keep(text, name) {
 function saveDrawing() {
   if (!result) return;
   const kind = state.view === "matrix" ? "matrix" : "links";
-  const { element } = drawOne(matrixOf(result), unitsOf(result), linksOfResult(result), kind, views.links.box, LIGHT);
+  const { element } = drawOne(matrixOf(result), tokensOf(result), linksOfResult(result), kind, views.links.box, LIGHT);
   download(savedDrawing(element), "image/svg+xml", `softalign-${kind}.svg`);
 }
 

@@ -1,7 +1,7 @@
 // The steps of a translation: tokens, candidates, attention and beam.
 
-const wordOfUnit = () => result.trace.target.word_of_unit;
-const wordOfStep = () => (state.step === null ? null : wordOfUnit()[state.step] ?? null);
+const wordOfToken = () => result.trace.target.word_of_token;
+const wordOfStep = () => (state.step === null ? null : wordOfToken()[state.step] ?? null);
 
 /** Looks into a step, or into none. */
 function chooseStep(step) {
@@ -14,10 +14,10 @@ function chooseStep(step) {
   saveState();
 }
 
-/** Looks into the first step of a word or unit in a drawing. */
+/** Looks into the first step of a word or token in a drawing. */
 function chooseWord(side, index) {
   if (side !== "target" || !result) return;
-  chooseStep(showsUnits() ? index : wordOfUnit().indexOf(index));
+  chooseStep(showsTokens() ? index : wordOfToken().indexOf(index));
   at("inspector").scrollIntoView({ block: "nearest", behavior: "smooth" });
 }
 
@@ -58,7 +58,7 @@ function showInspector() {
 /** All tokens in a row. Forced ones are marked. */
 function showStrip(steps) {
   const focused = at("strip").contains(document.activeElement);
-  const words = wordOfUnit();
+  const words = wordOfToken();
   at("strip").replaceChildren(...steps.map((step, index) => {
     const chosen = index === state.step;
     const token = html("button", {
@@ -84,10 +84,10 @@ function showCandidates(step) {
   at("candidates").replaceChildren(...rows);
 }
 
-/** A slider for the weight of each source unit. */
+/** A slider for the weight of each source token. */
 function showWeights(step) {
   const focused = document.activeElement?.closest?.("#weights input")?.dataset.index;
-  const names = [...result.trace.source.units, END];
+  const names = [...result.trace.source.tokens, END];
   const isMoved = state.intervention?.step === state.step;
   at("free").hidden = !isMoved;
   // While a slider is dragged, it must not be replaced.
@@ -124,7 +124,7 @@ function showHeads(step) {
   const colors = palette();
   const cell = 18;
   const columns = heads[0].length;
-  const names = [...result.trace.source.units, END];
+  const names = [...result.trace.source.tokens, END];
   const rows = heads.flatMap((weights, head) => [
     svg("text", { x: 46, y: head * cell + 13, "text-anchor": "end", "font-size": 11, fill: colors.soft }, `head ${head + 1}`),
     ...weights.map((weight, column) => svg("rect", {

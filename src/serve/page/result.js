@@ -114,7 +114,7 @@ function startArriving(element, delay) {
 /** Lets new target words and their links appear in the drawing of links, one after the other. */
 function arrive(arriving) {
   const { drawing } = views.links;
-  if (arriving === 0 || !drawing || state.view === "matrix" || showsUnits()) return;
+  if (arriving === 0 || !drawing || state.view === "matrix" || showsTokens()) return;
   drawing.words.target.forEach((word, index) => {
     if (index >= firstNew) startArriving(word, (index - firstNew) * arriving);
   });
@@ -129,28 +129,28 @@ function arrive(arriving) {
 
 // ---- Drawings
 
-const showsUnits = () => state.pieces === "units";
-const matrixOf = ({ drawing }) => (showsUnits() ? drawing.units : drawing);
-const unitsOf = ({ drawing }) => (showsUnits()
-  ? { source: drawing.units.source_words, target: drawing.units.target_words } : undefined);
+const showsTokens = () => state.pieces === "tokens";
+const matrixOf = ({ drawing }) => (showsTokens() ? drawing.tokens : drawing);
+const tokensOf = ({ drawing }) => (showsTokens()
+  ? { source: drawing.tokens.source_words, target: drawing.tokens.target_words } : undefined);
 
 function drawOne(matrix, pieces, links, kind, box, colors = palette()) {
   return (kind === "matrix" ? drawMatrix : drawLinks)(matrix, links, pieces, box.clientWidth, colors);
 }
 
 /** Minimum attention of a link between subwords, in thousandths. */
-const MIN_UNIT_ATTENTION = 400;
+const MIN_TOKEN_ATTENTION = 400;
 
 /** Links of an answer: those of the program for words, those of attention for subwords. */
 function linksOfResult(found) {
-  if (showsUnits()) return linksOf(found.drawing.units, MIN_UNIT_ATTENTION);
+  if (showsTokens()) return linksOf(found.drawing.tokens, MIN_TOKEN_ATTENTION);
   const { links, link_scores: scores } = found.alignment;
   return links.map(([s, t], index) => ({ s, t, weight: Math.round(scores[index] * 1000) }));
 }
 
 function show(view, found, kind) {
   const matrix = matrixOf(found);
-  view.show(matrix, drawOne(matrix, unitsOf(found), linksOfResult(found), kind, view.box));
+  view.show(matrix, drawOne(matrix, tokensOf(found), linksOfResult(found), kind, view.box));
 }
 
 /** Draws the answers in the chosen views. */

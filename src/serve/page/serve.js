@@ -29,7 +29,7 @@ const nextOf = (list, value) => list[(list.indexOf(value) + 1) % list.length];
 const KEYS = {
   "/": () => at("source").focus(),
   v: () => choose("view", nextOf(["links", "matrix", "both"], state.view)),
-  w: () => choose("pieces", nextOf(["words", "units"], state.pieces)),
+  w: () => choose("pieces", nextOf(["words", "tokens"], state.pieces)),
   "[": () => chooseStep((state.step ?? 1) - 1), "]": () => chooseStep((state.step ?? -1) + 1),
   u: () => isSteered() && undoAll(),
   s: saveDrawing, t: changeTheme, "?": () => at("help").showModal(),
@@ -89,7 +89,7 @@ function listenToResult() {
   const highlight = (event) => {
     const index = indexAt(event);
     const view = views.links;
-    if (index === undefined || showsUnits()) return;
+    if (index === undefined || showsTokens()) return;
     view.highlight("target", Number(index));
   };
   output.addEventListener("pointerover", highlight);
@@ -99,7 +99,7 @@ function listenToResult() {
   output.addEventListener("click", (event) => {
     const index = indexAt(event);
     if (index !== undefined) {
-      chooseStep(wordOfUnit().indexOf(Number(index)));
+      chooseStep(wordOfToken().indexOf(Number(index)));
       at("inspector").scrollIntoView({ block: "nearest", behavior: "smooth" });
     }
   });

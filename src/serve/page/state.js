@@ -17,7 +17,7 @@ const DEFAULTS = {
 };
 
 /**
- * Selections of the user. `choice` is the index of a model and direction, `prefix` the ids of the units that the
+ * Selections of the user. `choice` is the index of a model and direction, `prefix` the ids of the tokens that the
  * translation begins with, `intervention` the step and weights of attention moved by hand, `step` the step looked into.
  */
 const state = structuredClone(DEFAULTS);
@@ -79,7 +79,7 @@ function loadState() {
     else if (name === "model") state.choice = Math.max(choices.findIndex(({ label }) => label === text), 0);
     else if (name === "compare" && choices[number] && text !== "") state.compare = text;
     else if (name === "view" && ["links", "matrix", "both"].includes(text)) state.view = text;
-    else if (name === "pieces" && ["words", "units"].includes(text)) state.pieces = text;
+    else if (name === "pieces" && ["words", "tokens"].includes(text)) state.pieces = text;
     else if (name === "hard") state.hard = text === "true";
     else if (name === "prefix") state.prefix = text.split(",").map(Number).filter((id) => Number.isInteger(id) && id >= 0);
     else if (name === "attention") state.intervention = interventionOf(text);

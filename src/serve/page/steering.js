@@ -21,17 +21,17 @@ function intervene(step, weights) {
   translate({ arriving: 45 });
 }
 
-/** Moves the attention of a target word or unit from one source word or unit to another. */
+/** Moves the attention of a target word or token from one source word or token to another. */
 function moveAttention(target, from, to) {
-  const step = showsUnits() ? target : wordOfUnit().indexOf(target);
+  const step = showsTokens() ? target : wordOfToken().indexOf(target);
   const columns = matrixOf(result).source.length;
   if (step < 0 || from === to || to < 0 || to > columns) return;
-  const { units, word_of_unit: words } = result.trace.source;
-  const unitsOfColumn = (column) => {
-    if (column === columns) return [units.length];
-    return showsUnits() ? [column] : words.flatMap((word, unit) => (word === column ? [unit] : []));
+  const { tokens, word_of_token: words } = result.trace.source;
+  const tokensOfColumn = (column) => {
+    if (column === columns) return [tokens.length];
+    return showsTokens() ? [column] : words.flatMap((word, token) => (word === column ? [token] : []));
   };
-  intervene(step, moved(result.trace.steps[step].attention, unitsOfColumn(from), unitsOfColumn(to)));
+  intervene(step, moved(result.trace.steps[step].attention, tokensOfColumn(from), tokensOfColumn(to)));
 }
 
 /** Moves the largest weight of a target word one source word on. */

@@ -86,10 +86,10 @@ class PartialTranslation {
     const columns = source.words.length + 1;
     const sums = new Array(target.words.length * columns).fill(0);
     const counts = new Array(target.words.length).fill(0);
-    rows.forEach((row, unit) => {
-      const word = target.word_of_unit[unit];
+    rows.forEach((row, token) => {
+      const word = target.word_of_token[token];
       counts[word] += 1;
-      for (const [column, weight] of row) sums[word * columns + (source.word_of_unit[column] ?? columns - 1)] += weight;
+      for (const [column, weight] of row) sums[word * columns + (source.word_of_token[column] ?? columns - 1)] += weight;
     });
     const weights = sums.map((sum, cell) => Math.floor(sum / (counts[Math.floor(cell / columns)] || 1)));
     const links = target.words.flatMap((_, word) => {

@@ -11,7 +11,7 @@ function requestBody(choice, plain) {
   };
   if (plain) return body;
   return {
-    ...body, prefix_units: state.prefix,
+    ...body, prefix_tokens: state.prefix,
     ...(state.intervention ? { intervention: { step: state.intervention.step, weights: [state.intervention.weights] } } : {}),
   };
 }

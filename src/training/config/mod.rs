@@ -13,7 +13,7 @@ use crate::attention::ScoreName;
 use crate::error::usage;
 use crate::kernels::matrix::Precision;
 use crate::model::{DecoderKind, InitialState, PrecisionOption};
-use crate::text::{NormalForm, Units};
+use crate::text::{NormalForm, Tokenization};
 use crate::training::{Metric, Schedule};
 
 /// Default weight of guided alignment, with links of the user or enough pairs (see [`TrainConfig::resolve`]).
@@ -81,20 +81,20 @@ pub struct TrainConfig {
     #[cfg_attr(feature = "cli", arg(long, help_heading = "Text"))]
     pub lowercase: bool,
 
-    /// Units that text is split into: subword, word, character or letter tokens [default: chosen from the data, for each side].
+    /// Tokens that text is split into: subwords, words, characters or letters [default: chosen from the data, for each side].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Text"))]
-    pub units: Option<Units>,
+    pub tokenization: Option<Tokenization>,
 
-    /// Units of the source side [default: --units].
+    /// Tokenization of the source side [default: --tokenization].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "UNITS", help_heading = "Text"))]
-    pub source_units: Option<Units>,
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "KIND", help_heading = "Text"))]
+    pub source_tokenization: Option<Tokenization>,
 
-    /// Units of the target side [default: --units].
+    /// Tokenization of the target side [default: --tokenization].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "UNITS", help_heading = "Text"))]
-    pub target_units: Option<Units>,
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "KIND", help_heading = "Text"))]
+    pub target_tokenization: Option<Tokenization>,
 
     /// Maximum number of tokens per vocabulary; bpe keeps all characters beyond it [default: chosen from the data].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -352,9 +352,9 @@ impl TrainConfig {
     pub const MODEL_OPTIONS: [&str; 20] = [
         "normalize",
         "lowercase",
-        "units",
-        "source-units",
-        "target-units",
+        "tokenization",
+        "source-tokenization",
+        "target-tokenization",
         "vocabulary-size",
         "protected-tokens",
         "joint-vocabulary",

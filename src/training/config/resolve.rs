@@ -10,7 +10,7 @@ use crate::attention::{AttentionConfig, SelectionMode};
 use crate::error::{UsageError, usage};
 use crate::kernels::matrix::Precision;
 use crate::model::{Architecture, DropoutRates, InitialState};
-use crate::text::{BatchSize, CorpusStats, NormalForm, Normalization, Pair, ProtectedTokens, TextSettings, Units};
+use crate::text::{BatchSize, CorpusStats, NormalForm, Normalization, Pair, ProtectedTokens, TextSettings, Tokenization};
 use crate::training::{Metric, Retention, Schedule, TrainingSettings};
 
 /// Minutes between two saved training states.
@@ -46,11 +46,11 @@ impl TrainConfig {
     #[must_use]
     pub fn initialized_from(&self, text: &TextSettings, model: &Architecture) -> Self {
         let attention = &model.attention;
-        let same_units = text.source_units == text.target_units;
+        let same_tokenization = text.source_tokenization == text.target_tokenization;
         Self {
-            units: same_units.then_some(text.source_units),
-            source_units: (!same_units).then_some(text.source_units),
-            target_units: (!same_units).then_some(text.target_units),
+            tokenization: same_tokenization.then_some(text.source_tokenization),
+            source_tokenization: (!same_tokenization).then_some(text.source_tokenization),
+            target_tokenization: (!same_tokenization).then_some(text.target_tokenization),
             joint_vocabulary: text.joint_vocabulary,
             normalize: Some(text.normalization.form),
             lowercase: text.normalization.lowercase,
@@ -105,17 +105,17 @@ impl TrainConfig {
         if let Some(base) = base {
             auto = auto.for_base(base.hidden_size);
         }
-        if self.guided_alignment.is_some_and(|weight| weight > 0.0) && text.has_character_units() {
-            return usage("--guided-alignment and --guide need words: units of characters have no word alignments");
+        if self.guided_alignment.is_some_and(|weight| weight > 0.0) && text.has_character_tokens() {
+            return usage("--guided-alignment and --guide need words: characters have no word alignments");
         }
         if self.bpe_dropout.is_some_and(|rate| rate > 0.0) && !text.has_subwords() {
-            return usage("--bpe-dropout needs subwords on a side (--units bpe)");
+            return usage("--bpe-dropout needs subwords on a side (--tokenization bpe)");
         }
-        if self.concat_pairs.is_some_and(|share| share > 0.0) && text.has_character_units() {
+        if self.concat_pairs.is_some_and(|share| share > 0.0) && text.has_character_tokens() {
             return usage("--concat-pairs needs sentences: characters would run together");
         }
         if self.hallucination.is_some_and(|share| share > 0.0) && !text.are_both_characters() {
-            return usage("--hallucination needs units of characters on both sides");
+            return usage("--hallucination needs characters as tokens on both sides");
         }
         let resolved =
             ResolvedConfig { given: self.clone(), base: base.cloned(), stats: stats.clone(), text, auto, precision };
@@ -126,13 +126,13 @@ impl TrainConfig {
     }
 
     fn text(&self, stats: &CorpusStats) -> Result<TextSettings> {
-        let unit = |side: usize, own: Option<Units>| own.or(self.units).unwrap_or_else(|| stats.sides[side].units());
-        let (source_units, target_units) = (unit(0, self.source_units), unit(1, self.target_units));
-        self.check_joint(source_units, target_units)?;
+        let tokenization = |side: usize, own: Option<Tokenization>| own.or(self.tokenization).unwrap_or_else(|| stats.sides[side].tokenization());
+        let (source_tokenization, target_tokenization) = (tokenization(0, self.source_tokenization), tokenization(1, self.target_tokenization));
+        self.check_joint(source_tokenization, target_tokenization)?;
         Ok(TextSettings {
             normalization: self.normalization(),
-            source_units,
-            target_units,
+            source_tokenization,
+            target_tokenization,
             // Set with the vocabularies, which determine the side of each token.
             source_protected_tokens: ProtectedTokens::default(),
             target_protected_tokens: ProtectedTokens::default(),
@@ -184,11 +184,11 @@ impl ResolvedConfig {
     /// Returns the maximum vocabulary sizes of source and target, equal for a joint vocabulary.
     pub fn vocabulary_sizes(&self) -> [usize; 2] {
         let sides = if self.text.joint_vocabulary { 2 } else { 1 };
-        [self.text.source_units, self.text.target_units].map(|units| {
-            self.given.vocabulary_size.unwrap_or(match units {
-                Units::Bpe => sides * self.auto.bpe_vocabulary,
-                Units::Word => MAX_WORDS,
-                Units::Char | Units::Letter => MAX_CHARACTERS,
+        [self.text.source_tokenization, self.text.target_tokenization].map(|tokenization| {
+            self.given.vocabulary_size.unwrap_or(match tokenization {
+                Tokenization::Bpe => sides * self.auto.bpe_vocabulary,
+                Tokenization::Word => MAX_WORDS,
+                Tokenization::Char | Tokenization::Letter => MAX_CHARACTERS,
             })
         })
     }
@@ -228,7 +228,7 @@ impl ResolvedConfig {
         AttentionConfig { choice, ..soft }
     }
 
-    /// True if the lexicon copies units: forms of a word consist mostly of its own letters.
+    /// True if the lexicon copies tokens: forms of a word consist mostly of its own letters.
     fn copies(&self) -> bool {
         self.stats.has_inflected_words() && self.text.are_both_characters() && !self.attention().is_fixed()
     }
@@ -236,7 +236,7 @@ impl ResolvedConfig {
     /// Returns the weight of guided alignment, which also enables the lexicon.
     fn guidance(&self) -> Option<f64> {
         match self.given.guided_alignment {
-            None if self.text.has_character_units() || self.attention().is_fixed() => None,
+            None if self.text.has_character_tokens() || self.attention().is_fixed() => None,
             None => (self.stats.pairs >= MIN_PAIRS_FOR_GUIDANCE).then_some(GUIDED_ALIGNMENT),
             Some(weight) => (weight > 0.0).then_some(weight),
         }
@@ -247,7 +247,7 @@ impl ResolvedConfig {
         let (given, auto) = (&self.given, &self.auto);
         let bpe_dropout = given.bpe_dropout.unwrap_or(if self.text.has_subwords() { auto.bpe_dropout } else { 0.0 });
         let concat_pairs =
-            given.concat_pairs.unwrap_or(if self.text.has_character_units() { 0.0 } else { auto.concat_pairs });
+            given.concat_pairs.unwrap_or(if self.text.has_character_tokens() { 0.0 } else { auto.concat_pairs });
         let hallucination =
             given.hallucination.unwrap_or(if self.text.are_both_characters() { auto.hallucination } else { 0.0 });
         let dropout = given.dropout.unwrap_or(auto.dropout);
@@ -333,9 +333,9 @@ impl ResolvedConfig {
         TrainConfig {
             normalize: None,
             lowercase: false,
-            units: None,
-            source_units: None,
-            target_units: None,
+            tokenization: None,
+            source_tokenization: None,
+            target_tokenization: None,
             joint_vocabulary: false,
             preset: None,
             embedding_size: None,
@@ -384,7 +384,7 @@ fn hard_attention(mode: SelectionMode) -> HardAttention {
 /// Returns the default metric. BLEU needs 4-grams, so short texts use chrF.
 fn default_metric(text: &TextSettings, validation: &[Pair]) -> Metric {
     let short = validation.iter().filter(|pair| pair.target.split_whitespace().count() < 4).count();
-    if text.has_character_units() {
+    if text.has_character_tokens() {
         Metric::ExactMatch
     } else if 2 * short > validation.len() {
         Metric::Chrf

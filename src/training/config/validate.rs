@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::TrainConfig;
 use crate::error::usage;
 use crate::model::{MAX_LAYERS, MAX_SIZE};
-use crate::text::{SPECIALS, Units};
+use crate::text::{SPECIALS, Tokenization};
 use crate::training::Schedule;
 
 const MAX_VOCABULARY: usize = 1_000_000;
@@ -29,17 +29,17 @@ impl TrainConfig {
     fn validate_text(&self) -> Result<()> {
         within("--vocabulary-size", self.vocabulary_size, SPECIALS.len() + 1, MAX_VOCABULARY)?;
         positive("--max-length", self.max_length)?;
-        let side = |own: Option<Units>| own.or(self.units);
-        match (side(self.source_units), side(self.target_units)) {
+        let side = |own: Option<Tokenization>| own.or(self.tokenization);
+        match (side(self.source_tokenization), side(self.target_tokenization)) {
             (Some(source), Some(target)) => self.check_joint(source, target),
             _ => Ok(()),
         }
     }
 
     /// Checks that a joint vocabulary is possible.
-    pub(super) fn check_joint(&self, source: Units, target: Units) -> Result<()> {
+    pub(super) fn check_joint(&self, source: Tokenization, target: Tokenization) -> Result<()> {
         if self.joint_vocabulary && source != target {
-            return usage("--joint-vocabulary needs the same units on both sides");
+            return usage("--joint-vocabulary needs the same tokenization on both sides");
         }
         Ok(())
     }

@@ -61,10 +61,10 @@ const KNOWN: [&str; 8] = [
     r"%%",
 ];
 
-/// Conversions of numbers, which a unit may follow, as in `%dkm`.
+/// Conversions of numbers, which a token may follow, as in `%dkm`.
 const NUMBERS: [char; 7] = ['d', 'i', 'u', 'f', 'F', 'g', 'G'];
-/// Maximum length of a unit.
-const MAX_UNIT: usize = 3;
+/// Maximum length of a token.
+const MAX_TOKEN: usize = 3;
 
 static KNOWN_REGEX: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&KNOWN.join("|")).ok());
 
@@ -165,7 +165,7 @@ fn find_known(text: &str) -> Vec<Range<usize>> {
         let next = found.get(index + 1).map_or(text.len(), |next| next.start);
         let range = &mut found[index];
         if text[range.clone()].starts_with('%') && text[range.clone()].ends_with(NUMBERS) {
-            range.end += unit_length(&text[range.end..next], &text[next..]);
+            range.end += token_length(&text[range.end..next], &text[next..]);
         }
     }
     found
@@ -181,12 +181,12 @@ fn is_percent_sign(text: &str, found: &Range<usize>) -> bool {
         && after_flags.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_alphabetic()))
 }
 
-/// Length of the unit at the start of a text: 0 if there is none. `next` is what follows the text.
-fn unit_length(text: &str, next: &str) -> usize {
+/// Length of the token at the start of a text: 0 if there is none. `next` is what follows the text.
+fn token_length(text: &str, next: &str) -> usize {
     let rest = text.trim_start_matches(|one: char| one.is_ascii_alphabetic());
     let length = text.len() - rest.len();
     let continues = rest.chars().chain(next.chars()).next().is_some_and(|one| one.is_alphanumeric() || one == '_');
-    if length > MAX_UNIT || continues { 0 } else { length }
+    if length > MAX_TOKEN || continues { 0 } else { length }
 }
 
 /// Returns what two writings of a placeholder have in common: its text in NFC and lowercase, as models read theirs.

@@ -11,7 +11,7 @@ use crate::alignment::Link;
 use crate::reporter::Silent;
 use crate::text::{Pair, Segmentation, WordSplitting, locate_words, word_spans};
 use crate::translator::{
-    ForcedAlignment, LinkOptions, LinkedPair, Linker, MAX_SENTENCE_UNITS, Request, Sentence, SentenceQuality,
+    ForcedAlignment, LinkOptions, LinkedPair, Linker, MAX_SENTENCE_TOKENS, Request, Sentence, SentenceQuality,
     Translation, Translator,
 };
 
@@ -20,7 +20,7 @@ impl Translator {
     /// model's protected tokens, which it has learned to translate. A model of characters keeps all of them.
     pub fn markup_options(&self, markup: Markup) -> MarkupOptions {
         let text = &self.config().text;
-        let of_characters = text.has_character_units();
+        let of_characters = text.has_character_tokens();
         let placeholders = if of_characters {
             Placeholders::none()
         } else {
@@ -166,7 +166,7 @@ impl MarkedUpTexts {
     fn drop_unused_weights(&mut self) {
         let best = self.translated.iter().filter_map(|one| one.translations.first());
         let tokens: usize = best.map(|translation| translation.alignment.source.ids.len()).sum();
-        if tokens > MAX_SENTENCE_UNITS
+        if tokens > MAX_SENTENCE_TOKENS
             && self.translated.len() > 1
             && let Some(last) = self.translated.last_mut()
         {

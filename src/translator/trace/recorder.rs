@@ -7,9 +7,9 @@ use crate::text::END;
 
 /// Prediction for a live hypothesis.
 pub struct Prediction {
-    /// Most probable next units, best first.
+    /// Most probable next tokens, best first.
     pub candidates: Vec<TokenCandidate>,
-    /// Entropy of the distribution over the next unit, in nats.
+    /// Entropy of the distribution over the next token, in nats.
     pub entropy: f64,
     /// Attention weights, mean over the heads and the models.
     pub attention: Vec<f32>,
@@ -23,9 +23,9 @@ pub struct Node {
     pub parent: Option<usize>,
     /// Index of the step.
     pub step: usize,
-    /// Last unit.
-    pub unit: u32,
-    /// log p of all its units, in nats.
+    /// Last token.
+    pub token: u32,
+    /// log p of all its tokens, in nats.
     pub log_probability: f64,
     /// Score as if it were complete.
     pub score: f64,
@@ -35,15 +35,15 @@ pub struct Node {
     pub best: bool,
     /// Number of extensions that are reachable from the beam.
     children: usize,
-    /// Index of the prediction that its last unit was chosen from; none once it is out of reach.
+    /// Index of the prediction that its last token was chosen from; none once it is out of reach.
     prediction: Option<usize>,
 }
 
 /// Step of the best hypothesis.
 pub struct StepRecord {
-    /// Unit id.
-    pub unit: u32,
-    /// log p of the unit given those before it, in nats.
+    /// Token id.
+    pub token: u32,
+    /// log p of the token given those before it, in nats.
     pub log_probability: f64,
     /// Prediction that it was chosen from.
     pub prediction: Prediction,
@@ -57,8 +57,8 @@ struct Live {
     coverage: Coverage,
 }
 
-/// Receiver of the best live hypothesis after each step: number of steps, units, index of the first unit that changed, and
-/// the attention of the units from there on.
+/// Receiver of the best live hypothesis after each step: number of steps, tokens, index of the first token that changed, and
+/// the attention of the tokens from there on.
 pub type OnStep<'a> = &'a mut dyn FnMut(usize, &[u32], usize, Vec<Vec<f32>>);
 
 /// Observer that records the tree of the beam. Predictions are dropped once no live or complete hypothesis goes back to
@@ -98,22 +98,22 @@ impl<'a> BeamRecorder<'a> {
 
     /// Returns the tree, and the steps of the best hypothesis.
     pub fn finish(mut self, best: &Hypothesis) -> (Vec<Node>, Vec<StepRecord>) {
-        let units = best.units.iter().copied().chain(best.finished.then_some(END));
+        let tokens = best.tokens.iter().copied().chain(best.finished.then_some(END));
         let mut path: Vec<usize> = Vec::new();
-        for unit in units {
+        for token in tokens {
             let parent = path.last().copied();
             let from = parent.map_or(0, |parent| parent + 1);
-            let child = self.nodes[from..].iter().position(|node| node.parent == parent && node.unit == unit);
+            let child = self.nodes[from..].iter().position(|node| node.parent == parent && node.token == token);
             let Some(child) = child else { break };
             path.push(from + child);
         }
         let mut before = 0.0;
         let mut steps = Vec::with_capacity(path.len());
         for &index in &path {
-            let Node { unit, log_probability, prediction, ref mut best, ref mut dropped, .. } = self.nodes[index];
+            let Node { token, log_probability, prediction, ref mut best, ref mut dropped, .. } = self.nodes[index];
             (*best, *dropped) = (true, false);
             if let Some(prediction) = prediction.and_then(|prediction| self.predictions[prediction].1.take()) {
-                steps.push(StepRecord { unit, log_probability: log_probability - before, prediction });
+                steps.push(StepRecord { token, log_probability: log_probability - before, prediction });
             }
             before = log_probability;
         }
@@ -156,7 +156,7 @@ impl<'a> BeamRecorder<'a> {
         let path = self.path(last);
         let is_same = |(a, b): &(&usize, &usize)| a == b;
         let first_changed = path.iter().zip(&self.reported).take_while(is_same).count();
-        let units: Vec<u32> = path.iter().map(|&index| self.nodes[index].unit).collect();
+        let tokens: Vec<u32> = path.iter().map(|&index| self.nodes[index].token).collect();
         let attention = |&index: &usize| {
             let prediction =
                 self.nodes[index].prediction.and_then(|prediction| self.predictions[prediction].1.as_ref());
@@ -164,7 +164,7 @@ impl<'a> BeamRecorder<'a> {
         };
         let attention = path[first_changed..].iter().map(attention).collect();
         self.reported = path;
-        (self.on_step)(self.step, &units, first_changed, attention);
+        (self.on_step)(self.step, &tokens, first_changed, attention);
     }
 }
 
@@ -189,13 +189,13 @@ impl SearchObserver for BeamRecorder<'_> {
         }
     }
 
-    fn on_extension(&mut self, &KeptExtension { row, unit, log_probability, goes_on }: &KeptExtension) {
+    fn on_extension(&mut self, &KeptExtension { row, token, log_probability, goes_on }: &KeptExtension) {
         let prediction = self.first_prediction + row;
         let Live { node: parent, mut coverage } = self.live[row].clone();
         if let (_, Some(prediction)) = &self.predictions[prediction] {
             coverage.add(&prediction.attention);
         }
-        let dropped = unit != END && !goes_on;
+        let dropped = token != END && !goes_on;
         if !dropped {
             self.predictions[prediction].0 += 1;
             if let Some(parent) = parent {
@@ -209,7 +209,7 @@ impl SearchObserver for BeamRecorder<'_> {
         self.nodes.push(Node {
             parent,
             step: self.step,
-            unit,
+            token,
             log_probability,
             score,
             dropped,

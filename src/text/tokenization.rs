@@ -1,4 +1,4 @@
-//! Kinds of units of a vocabulary.
+//! Tokenizations: what a vocabulary splits text into.
 
 use std::borrow::Cow;
 
@@ -9,21 +9,21 @@ use super::{PhraseBoundaries, WordSplitting};
 
 /// `<pad>`: fills short rows of a batch.
 pub const PADDING: u32 = 0;
-/// `<s>`: precedes the first target unit.
+/// `<s>`: precedes the first target token.
 pub const BEGIN: u32 = 1;
 /// `</s>`: ends every sequence.
 pub const END: u32 = 2;
-/// Special units, by id.
+/// Special tokens, by id.
 pub const SPECIALS: [&str; 4] = ["<pad>", "<s>", "</s>", "<unk>"];
 
-/// Mark of a space in units.
+/// Mark of a space in tokens.
 pub(super) const SPACE: &str = "▁";
 
-/// Kind of units.
+/// What text is split into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum Units {
+pub enum Tokenization {
     /// Subwords by byte-pair encoding (Sennrich et al. 2016), suited to sentences.
     Bpe,
     /// Words, with punctuation split off.
@@ -34,8 +34,8 @@ pub enum Units {
     Letter,
 }
 
-impl Units {
-    /// Returns the default word splitting. With character units each character is a word, since such texts are usually
+impl Tokenization {
+    /// Returns the default word splitting. With characters as tokens each of them is a word, since such texts are usually
     /// single words.
     pub fn words(self) -> WordSplitting {
         match self {
@@ -44,11 +44,11 @@ impl Units {
         }
     }
 
-    /// Places where phrases begin and end in these units.
+    /// Places where phrases begin and end.
     pub(super) fn phrase_boundaries(self) -> PhraseBoundaries {
         match self {
             Self::Bpe | Self::Word => PhraseBoundaries::Words,
-            Self::Char => PhraseBoundaries::Units,
+            Self::Char => PhraseBoundaries::Tokens,
             Self::Letter => PhraseBoundaries::Characters,
         }
     }
@@ -58,7 +58,7 @@ impl Units {
         matches!(self, Self::Char | Self::Letter)
     }
 
-    /// Returns a text as these units write it: decomposed if they are letters.
+    /// Returns a text as the tokens write it: decomposed if they are letters.
     pub(super) fn written(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Bpe | Self::Word | Self::Char => text.into(),

@@ -1,4 +1,4 @@
-//! Target units of each source unit.
+//! Target tokens of each source token.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -7,41 +7,41 @@ use crate::text::Example;
 
 /// Minimum size of a target vocabulary that has shortlists. The output layer of a smaller one takes little time.
 pub const MIN_SHORTLIST_VOCABULARY: usize = 3000;
-/// Number of units at the beginning of the vocabulary that every sentence may have: the special units, the letters and the most
+/// Number of tokens at the beginning of the vocabulary that every sentence may have: the special tokens, the letters and the most
 /// frequent subwords.
-pub const FREQUENT_UNITS: u32 = 1024;
+pub const FREQUENT_TOKENS: u32 = 1024;
 
-/// For each source unit some target units, in rows of a sparse matrix.
+/// For each source token some target tokens, in rows of a sparse matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnitRows {
+pub struct TokenRows {
     /// Start of each row, and the end of the last: `[source vocabulary + 1]`
     pub starts: Vec<u32>,
-    /// Target units, in increasing order within a row.
-    pub units: Vec<u32>,
+    /// Target tokens, in increasing order within a row.
+    pub tokens: Vec<u32>,
 }
 
-impl UnitRows {
+impl TokenRows {
     /// Builds rows, each of which is in increasing order.
     pub fn new<R: IntoIterator<Item = u32>>(rows: impl Iterator<Item = R>) -> Self {
-        let mut built = Self { starts: vec![0], units: Vec::new() };
+        let mut built = Self { starts: vec![0], tokens: Vec::new() };
         for row in rows {
-            built.units.extend(row);
-            built.starts.push(built.units.len() as u32);
+            built.tokens.extend(row);
+            built.starts.push(built.tokens.len() as u32);
         }
         built
     }
 
     /// Checks rows from a file. Returns the first inconsistency.
     pub(super) fn check(&self, [source_vocabulary, target_vocabulary]: [usize; 2]) -> Result<(), String> {
-        let Self { starts, units } = self;
-        let bounded = starts.first() == Some(&0) && starts.last().is_some_and(|&end| end as usize == units.len());
+        let Self { starts, tokens } = self;
+        let bounded = starts.first() == Some(&0) && starts.last().is_some_and(|&end| end as usize == tokens.len());
         if starts.len() != source_vocabulary + 1 || !bounded || !starts.is_sorted() {
             return Err("row starts do not match the source vocabulary".to_owned());
         }
         let in_order = |source: u32| self.row(source).is_sorted_by(|a, b| a < b);
-        if !(0..source_vocabulary as u32).all(in_order) || units.iter().any(|&unit| unit as usize >= target_vocabulary)
+        if !(0..source_vocabulary as u32).all(in_order) || tokens.iter().any(|&token| token as usize >= target_vocabulary)
         {
-            return Err("target units are unsorted or outside the vocabulary".to_owned());
+            return Err("target tokens are unsorted or outside the vocabulary".to_owned());
         }
         Ok(())
     }
@@ -51,19 +51,19 @@ impl UnitRows {
         self.starts.len() - 1
     }
 
-    /// Target units of a source unit.
+    /// Target tokens of a source token.
     pub fn row(&self, source: u32) -> &[u32] {
-        &self.units[self.range(source)]
+        &self.tokens[self.range(source)]
     }
 
-    /// Entries of a source unit.
+    /// Entries of a source token.
     pub(super) fn range(&self, source: u32) -> Range<usize> {
         self.starts[source as usize] as usize..self.starts[source as usize + 1] as usize
     }
 
-    /// Returns rows that complete these. Together with the first [`FREQUENT_UNITS`] units, the source units of each example then have
-    /// all its target units. A missing unit y is added to the source unit x with the highest n(x, y)² / n(x), where n counts the
-    /// examples with x, or with x and without another source unit that has y.
+    /// Returns rows that complete these. Together with the first [`FREQUENT_TOKENS`] tokens, the source tokens of each example then have
+    /// all its target tokens. A missing token y is added to the source token x with the highest n(x, y)² / n(x), where n counts the
+    /// examples with x, or with x and without another source token that has y.
     pub(super) fn missing_in<'e>(&self, examples: impl Iterator<Item = &'e Example>) -> Self {
         let mut counts = vec![0u32; self.len()];
         let mut together: Vec<(u32, u32)> = Vec::new();
@@ -72,7 +72,7 @@ impl UnitRows {
             let sources: Box<[u32]> = BTreeSet::from_iter(source.iter().copied()).into_iter().collect();
             sources.iter().for_each(|&x| counts[x as usize] += 1);
             let is_missing =
-                |y: &u32| *y >= FREQUENT_UNITS && sources.iter().all(|&x| self.row(x).binary_search(y).is_err());
+                |y: &u32| *y >= FREQUENT_TOKENS && sources.iter().all(|&x| self.row(x).binary_search(y).is_err());
             for y in BTreeSet::from_iter(target.iter().copied().filter(is_missing)) {
                 together.extend(sources.iter().map(|&x| (x, y)));
                 missing.push((sources.clone(), y));
@@ -103,8 +103,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn missing_units_join_the_source_unit_that_they_occur_with() {
-        let links = UnitRows::new([vec![], vec![1600], vec![], vec![1700]].into_iter());
+    fn missing_tokens_join_the_source_token_that_they_occur_with() {
+        let links = TokenRows::new([vec![], vec![1600], vec![], vec![1700]].into_iter());
         let pairs = [
             ([1, 2], vec![1600, 1900]),
             ([2, 3], vec![1900, 1700, 1900]),
@@ -118,6 +118,6 @@ mod tests {
         assert_eq!(missing.check([4, 1901]), Ok(()));
         assert!(missing.check([4, 1900]).is_err() && missing.check([3, 1901]).is_err());
         let empty = links.missing_in([Example::default()].iter());
-        assert_eq!(empty, UnitRows::new(vec![BTreeSet::new(); 4].into_iter()));
+        assert_eq!(empty, TokenRows::new(vec![BTreeSet::new(); 4].into_iter()));
     }
 }
