@@ -50,7 +50,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", default_value_t = 200_000, help_heading = TRUST)]
     pub char_limit: usize,
 
-    /// Maximum number of texts of a request, and of lines in them.
+    /// Maximum number of texts of a request, lines in them and blocks of HTML, times the translations of each.
     #[arg(long, value_name = "N", default_value_t = 2_000, help_heading = TRUST)]
     pub batch_limit: usize,
 
@@ -58,7 +58,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = TRUST)]
     pub req_limit: Option<u32>,
 
-    /// Maximum memory of all requests together, in MiB beyond the models. What needs more waits or is refused.
+    /// Maximum memory of all requests together, in MiB beside the models. Requests that need more wait or are refused.
     #[arg(
         long,
         value_name = "MIB",
