@@ -86,7 +86,7 @@ pub use kernels::gpu;
 pub use text::{Pair, read_pairs};
 pub use trainer::Trainer;
 pub use training::TrainConfig;
-pub use translator::{Aligner, DecodeOptions, Translator};
+pub use translator::{Aligner, DecodeOptions, TranslateOptions, Translator};
 
 pub mod error;
 pub mod random;

@@ -81,10 +81,10 @@ fn traces_equal_translations() {
         all_options().into_iter().for_each(|decode| assert_equals_translation(&translator, decode));
         if !directory.ends_with("mean-1") && !directory.ends_with("last-1") {
             let overrides = InferenceOverrides { temperature: Some(0.5), ..InferenceOverrides::default() };
-            assert_equals_translation(&translator.clone().with_attention(&overrides).unwrap(), DecodeOptions::beam(3));
+            assert_equals_translation(&translator.with_overrides(&overrides, None).unwrap(), DecodeOptions::beam(3));
         }
         let hard = InferenceOverrides { hard: true, ..InferenceOverrides::default() };
-        if let Ok(translator) = translator.with_attention(&hard) {
+        if let Ok(translator) = translator.with_overrides(&hard, None) {
             assert_equals_translation(&translator, DecodeOptions::beam(3));
         }
     }
@@ -141,7 +141,7 @@ fn own_weights_change_nothing() {
     let hard = InferenceOverrides { hard: true, ..InferenceOverrides::default() };
     for directory in MODELS.iter() {
         let translator = Translator::load(directory).unwrap();
-        let models = [Ok(translator.clone()), translator.with_attention(&hard)];
+        let models = [Ok(translator.clone()), translator.with_overrides(&hard, None)];
         for translator in models.into_iter().flatten() {
             let before =
                 traced(&translator, &TraceOptions { decode: DecodeOptions::greedy(), ..TraceOptions::default() });

@@ -40,7 +40,7 @@ pub use score::ScoreArgs;
 pub use serve::ServeArgs;
 pub use symmetrize::SymmetrizeArgs;
 pub use train::{CHANGEABLE, TrainArgs};
-pub use translate::{TranslateArgs, UnknownLines};
+pub use translate::TranslateArgs;
 
 /// Train a small translation model with attention on your own sentence pairs, translate with it, and align words.
 #[derive(Debug, Parser)]

@@ -1,16 +1,15 @@
 //! `softalign align`: forced decoding of given pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Error, Result, bail};
 use candle_core::Device;
 
-use super::console::Console;
+use super::console::{Bar, Console};
 use super::load_model::{reject_attention_options, translator};
 use super::output_file::{Output, ensure_distinct_paths};
-use super::pair_files::{for_each_chunk, pairs_or_standard_input};
+use super::pair_files::{ChunkedWork, pairs_or_standard_input, process_chunks};
 use super::render_options::{alignment_format, check_figures, heatmap, renderer};
 use super::unreadable::Unreadable;
 use crate::alignment::{Gold, LexiconBuilder, LinkFormat, NoiseFeatures};
@@ -20,9 +19,7 @@ use crate::error::UsageError;
 use crate::evaluation::{UNKNOWN_SIZE, pair_sizes, read_gold};
 use crate::render::{AlignmentFormat, Item, ListFormat, RenderOptions, Renderer, write_lexicon, write_noisy_pairs};
 use crate::text::{LineNumbers, OnError, Pair, PairFiles, PairStream, WordSplitting, without_features, word_spans};
-use crate::translator::{
-    AlignerSource, LineWarnings, LinkOptions, LinkedPair, Linker, LinksFrom, PrecisionOption, Translator,
-};
+use crate::translator::{AlignerSource, LineWarnings, LinkOptions, LinkedPair, Linker, LinksFrom, Translator};
 
 /// Largest number of pairs that --format svg draws without --only.
 const MAX_FIGURES: usize = 50;
@@ -35,61 +32,98 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let model = of_model.then(|| args.model[0].as_path());
     let files = pairs_or_standard_input(&args.pairs, model)?;
     check_paths(args, &files)?;
-    let output = Output::open(&args.output)?;
-    let output = if args.lexicon.is_some() { output.beside_others() } else { output };
-    let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
-    let AlignInput { all, mut queue, numbers, selected, count } = AlignInput::new(args, &files)?;
+    let outputs = AlignOutputs::open(args)?;
+    let input = AlignInput::new(args, &files)?;
     let links = link_options(args);
     let translator = load_translator(args, &links, device)?;
-    let linker = build_linker(args, &links, translator.as_ref(), &all, console)?;
-    // Unreadable pairs are empty.
-    let known = |size: [usize; 2]| if size == [0, 0] { UNKNOWN_SIZE } else { size };
-    let sizes = || Vec::from_iter(pair_sizes(&all, linker.words).into_iter().map(known));
-    let read = |path: &PathBuf| read_gold(path, &sizes(), args.gold_base);
-    let gold = args.gold.as_ref().map(read).transpose()?;
-    let mut writer = AlignmentWriter {
+    let linker = build_linker(args, &links, translator.as_ref(), &input.all, console)?;
+    let mut work = PairAligner {
         args,
         files: &files,
-        words: linker.words[0],
-        gold,
-        format,
-        renderer: renderer(format, render_options(args, &files, &linker, &output), &output)?,
-        output,
-        lexicon: lexicon.map(|output| (output, LexiconBuilder::default())),
-        noise: Vec::new(),
+        translator,
+        warns_of_languages: of_model,
+        warnings: LineWarnings::new(&input.numbers),
+        bar: console.bar("aligning", input.count),
+        writer: AlignmentWriter::new(args, &files, format, &input, &linker, outputs)?,
+        linker,
+        input,
+        console,
     };
-    let mut warnings = LineWarnings::new(&numbers);
-    let mut bar = console.bar("aligning", count);
     let mut unreadable = Unreadable::new(args.on_error);
-    let align = |first: usize, part: Vec<Pair>, unreadable: &Unreadable| {
-        if first == 0 {
-            files.report_format(&part, &numbers, console);
-        }
-        let linked = linker.link(&part, &mut |count| bar.advance(count))?;
-        bar.hidden_while(|| {
-            if let (0, Some(_)) = (first, model) {
-                warn_of_other_languages(args, &linker, &linked, console);
-            }
-            unreadable.warn(console);
-            for (place, (pair, linked)) in (first..).zip(part.iter().zip(&linked)) {
-                let id = selected.as_ref().map_or(place, |selected| selected[place]);
-                warnings.add_linked(id, linked);
-                if let Some(translator) = &translator {
-                    warnings.add_pair(id, pair, &files, translator);
-                }
-                if !unreadable.is_skipped(place) {
-                    writer.add(id, pair, linked, unreadable.message(place))?;
-                }
-            }
-            writer.output.flush()
-        })
-    };
-    for_each_chunk(&mut unreadable, |most| queue.next_chunk(&all, selected.as_deref(), most), align)?;
+    process_chunks(&mut work, &mut unreadable)?;
+    let PairAligner { bar, warnings, writer, input, .. } = work;
     drop(bar);
     warnings.report_truncated(console);
     warnings.report_unknown_features(console);
-    writer.finish(&all, &numbers)?;
+    writer.finish(&input.all, &input.numbers)?;
     unreadable.finish(console)
+}
+
+/// Output files.
+struct AlignOutputs {
+    alignments: Output,
+    lexicon: Option<Output>,
+}
+
+impl AlignOutputs {
+    fn open(args: &AlignArgs) -> Result<Self> {
+        let alignments = Output::open(&args.output)?;
+        let alignments = if args.lexicon.is_some() { alignments.beside_others() } else { alignments };
+        Ok(Self { alignments, lexicon: args.lexicon.as_deref().map(Output::open).transpose()? })
+    }
+}
+
+/// Alignment of pairs as they are read.
+struct PairAligner<'a> {
+    args: &'a AlignArgs,
+    files: &'a PairFiles,
+    input: AlignInput,
+    translator: Option<Translator>,
+    linker: Linker,
+    /// True if the model may have been trained on other languages.
+    warns_of_languages: bool,
+    warnings: LineWarnings,
+    writer: AlignmentWriter<'a>,
+    bar: Bar,
+    console: &'a Console,
+}
+
+impl ChunkedWork for PairAligner<'_> {
+    type Item = Pair;
+
+    fn next_chunk(&mut self, most: usize) -> Result<Vec<Result<Pair>>> {
+        self.input.next_chunk(most)
+    }
+
+    fn process(&mut self, first: usize, chunk: &[Pair], unreadable: &Unreadable) -> Result<()> {
+        if first == 0 {
+            self.files.report_format(chunk, &self.input.numbers, self.console);
+        }
+        let linked = self.linker.link(chunk, &mut |count| self.bar.advance(count))?;
+        let bar = self.bar.handle();
+        bar.suspend(|| self.write(first, chunk, &linked, unreadable))
+    }
+}
+
+impl PairAligner<'_> {
+    /// Writes the links of a chunk whose first pair is at this place among those that are aligned.
+    fn write(&mut self, first: usize, chunk: &[Pair], linked: &[LinkedPair], unreadable: &Unreadable) -> Result<()> {
+        if first == 0 && self.warns_of_languages {
+            warn_of_other_languages(self.args, &self.linker, linked, self.console);
+        }
+        unreadable.warn(self.console);
+        for (place, (pair, linked)) in (first..).zip(chunk.iter().zip(linked)) {
+            let id = self.input.id(place);
+            self.warnings.add_linked(id, linked);
+            if let Some(translator) = &self.translator {
+                self.warnings.add_pair(id, pair, self.files, translator);
+            }
+            if !unreadable.is_skipped(place) {
+                self.writer.add(id, pair, linked, unreadable.message(place))?;
+            }
+        }
+        self.writer.output.flush()
+    }
 }
 
 /// Warns if most words of a side are unknown to the model's aligner, since the model was probably trained on other languages.
@@ -127,7 +161,7 @@ fn render_options(args: &AlignArgs, files: &PairFiles, linker: &Linker, output: 
 /// Loads the models if attention makes links.
 fn load_translator(args: &AlignArgs, links: &LinkOptions, device: &Device) -> Result<Option<Translator>> {
     if links.links_from.uses_attention() {
-        return translator(&args.model, &args.attention, links.words, PrecisionOption::F32, device).map(Some);
+        return translator(&args.model, &args.attention, links.words, device).map(Some);
     }
     reject_attention_options(&args.attention)?;
     Ok(None)
@@ -186,8 +220,12 @@ struct AlignInput {
 /// Pairs that are not aligned yet.
 enum AlignQueue {
     Stream(Box<PairStream>),
-    /// In memory, from this place on among those selected, with the errors of the unreadable ones.
-    Memory(usize, BTreeMap<usize, Error>),
+    Memory {
+        /// Place of the next pair among those that are selected.
+        next: usize,
+        /// Errors of the unreadable pairs by their index.
+        errors: BTreeMap<usize, Error>,
+    },
 }
 
 impl AlignInput {
@@ -218,24 +256,29 @@ impl AlignInput {
         }
         let selected = (!args.only.is_empty()).then(|| chosen(&args.only, all.len())).transpose()?;
         let count = selected.as_ref().map_or(all.len(), Vec::len);
-        Ok(Self { all, queue: AlignQueue::Memory(0, errors), numbers, selected, count: Some(count) })
+        Ok(Self { all, queue: AlignQueue::Memory { next: 0, errors }, numbers, selected, count: Some(count) })
     }
-}
 
-impl AlignQueue {
-    /// Returns at most `max_pairs` further pairs, of `all` those that are selected; none at the end.
-    fn next_chunk(&mut self, all: &[Pair], selected: Option<&[usize]>, max_pairs: usize) -> Result<Vec<Result<Pair>>> {
-        let (next, errors) = match self {
-            Self::Stream(stream) => return stream.next_chunk(max_pairs),
-            Self::Memory(next, errors) => (next, errors),
+    /// Returns the index of the pair at a place among those that are aligned.
+    fn id(&self, place: usize) -> usize {
+        self.selected.as_ref().map_or(place, |selected| selected[place])
+    }
+
+    /// Returns at most `most` further pairs; none at the end.
+    fn next_chunk(&mut self, most: usize) -> Result<Vec<Result<Pair>>> {
+        let (next, errors) = match &mut self.queue {
+            AlignQueue::Stream(stream) => return stream.next_chunk(most),
+            AlignQueue::Memory { next, errors } => (next, errors),
         };
-        let end = selected.map_or(all.len(), <[usize]>::len).min(*next + max_pairs);
-        let places = std::mem::replace(next, end)..end;
-        let pair = |place: usize| {
+        let selected = self.selected.as_deref();
+        let end = selected.map_or(self.all.len(), <[usize]>::len).min(*next + most);
+        let mut chunk = Vec::with_capacity(end - *next);
+        for place in *next..end {
             let id = selected.map_or(place, |selected| selected[place]);
-            errors.remove(&id).map_or_else(|| Ok(all[id].clone()), Err)
-        };
-        Ok(places.map(pair).collect())
+            chunk.push(errors.remove(&id).map_or_else(|| Ok(self.all[id].clone()), Err));
+        }
+        *next = end;
+        Ok(chunk)
     }
 }
 
@@ -296,7 +339,36 @@ struct AlignmentWriter<'a> {
     noise: Vec<(usize, NoiseFeatures)>,
 }
 
-impl AlignmentWriter<'_> {
+impl<'a> AlignmentWriter<'a> {
+    /// Returns a writer of the links that a linker finds. Reads the gold alignments, if they are named.
+    fn new(
+        args: &'a AlignArgs,
+        files: &'a PairFiles,
+        format: AlignmentFormat,
+        input: &AlignInput,
+        linker: &Linker,
+        outputs: AlignOutputs,
+    ) -> Result<Self> {
+        let AlignOutputs { alignments: output, lexicon } = outputs;
+        let gold = args.gold.as_ref().map(|path| {
+            let mut sizes = pair_sizes(&input.all, linker.words);
+            // Unreadable pairs are empty.
+            sizes.iter_mut().filter(|size| **size == [0, 0]).for_each(|size| *size = UNKNOWN_SIZE);
+            read_gold(path, &sizes, args.gold_base)
+        });
+        Ok(Self {
+            args,
+            files,
+            words: linker.words[0],
+            gold: gold.transpose()?,
+            format,
+            renderer: renderer(format, render_options(args, files, linker, &output), &output)?,
+            output,
+            lexicon: lexicon.map(|output| (output, LexiconBuilder::default())),
+            noise: Vec::new(),
+        })
+    }
+
     /// Adds the pair with index `id`, or an empty one with the error of its line.
     fn add(&mut self, id: usize, pair: &Pair, linked: &LinkedPair, error: Option<&str>) -> Result<()> {
         let (given, _) = self.files.as_given(pair);

@@ -234,9 +234,9 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// Hides the bar while results are written to the same terminal.
-    pub fn hidden_while<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.bar.suspend(work)
+    /// Returns a handle, whose `suspend` hides the bar while results are written to the same terminal.
+    pub fn handle(&self) -> ProgressBar {
+        self.bar.clone()
     }
 
     /// Counts finished items.

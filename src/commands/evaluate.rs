@@ -72,6 +72,7 @@ pub fn run(given: &ExplicitArgs<EvaluateArgs>, device: &Device, console: &Consol
     }
     let mut evaluator = Evaluator::new(pairs)
         .decode(&args.search)
+        .precision(args.precision)
         .by_length(args.by_length || args.figure.is_some())
         .search_threshold(args.search_threshold)
         .confidence(args.confidence)
@@ -313,7 +314,7 @@ impl ReportInputs {
         let together = if args.ensemble { self.models.len() } else { 1 };
         for models in self.models.chunks(together.max(1)) {
             let folders: Vec<PathBuf> = models.iter().map(|model| model.path.clone()).collect();
-            let translator = translator(&folders, &args.attention, args.links.words, args.precision, device)?;
+            let translator = translator(&folders, &args.attention, args.links.words, device)?;
             let linker = Linker::with_options(&args.links, Some(&translator), &readable.pairs, console)?;
             let Labelled { name, path } = models[0].clone();
             let system = System::Model(Box::new(translator), Box::new(linker));

@@ -9,7 +9,7 @@ use crate::cli::LayoutArgs;
 use crate::error::UsageError;
 use crate::text::{Column, FEATURES_COLUMN_ERROR, FIRST_FEATURES_COLUMN, ProtectedTokens};
 use crate::text::{features, features_before, split_trailing_features};
-use crate::translator::{Sentence, Translator};
+use crate::translator::{PreparedTranslator, Sentence};
 
 /// Format of input lines.
 pub struct SentenceLines {
@@ -89,8 +89,8 @@ impl SentenceLines {
     /// Parses a line as [`Self::read`] does, and checks the prefix of the translation.
     ///
     /// # Errors
-    /// As [`Self::read`], and [`Translator::check_target_prefix`].
-    pub fn read_for(&self, translator: &Translator, line: String) -> Result<Sentence> {
+    /// As [`Self::read`], and [`PreparedTranslator::check_target_prefix`].
+    pub fn read_for(&self, translator: &PreparedTranslator, line: String) -> Result<Sentence> {
         let sentence = self.read(line)?;
         translator.check_target_prefix(&sentence)?;
         Ok(sentence)

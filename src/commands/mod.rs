@@ -15,7 +15,6 @@ mod processes;
 mod render_options;
 mod repl;
 mod score;
-mod search;
 #[cfg(feature = "serve")]
 mod serve;
 mod shell;

@@ -18,28 +18,40 @@ pub const COLUMNS_OF_ARGUMENTS: &str =
 /// Largest chunk. It bounds memory, and sorting by length needs some sentences.
 const MAX_CHUNK: usize = 2000;
 
-/// Processes items in chunks: small ones first for a quick response, then doubling up to [`MAX_CHUNK`]. `next_chunk` returns at
-/// most the requested number of items, none at the end; `work` receives the index of a chunk's first item, and an empty item in
-/// place of each unreadable one.
+/// Work on a stream of items.
+pub trait ChunkedWork {
+    /// Item that is read; the default is an empty one.
+    type Item: Default;
+
+    /// Reads at most `most` items; none at the end.
+    ///
+    /// # Errors
+    /// The input cannot be read any further.
+    fn next_chunk(&mut self, most: usize) -> Result<Vec<Result<Self::Item>>>;
+
+    /// Processes a chunk whose first item has the index `first`, with an empty item in place of each unreadable one.
+    ///
+    /// # Errors
+    /// The work fails.
+    fn process(&mut self, first: usize, chunk: &[Self::Item], unreadable: &Unreadable) -> Result<()>;
+}
+
+/// Processes items in chunks: small ones first for a quick response, then doubling up to [`MAX_CHUNK`].
 ///
 /// # Errors
-/// Those of the two functions, and of items that end the work; the items before them are processed.
-pub fn for_each_chunk<T: Default>(
-    unreadable: &mut Unreadable,
-    mut next_chunk: impl FnMut(usize) -> Result<Vec<Result<T>>>,
-    mut work: impl FnMut(usize, Vec<T>, &Unreadable) -> Result<()>,
-) -> Result<()> {
+/// Those of the work, and of items that end it; the items before them are processed.
+pub fn process_chunks(work: &mut impl ChunkedWork, unreadable: &mut Unreadable) -> Result<()> {
     const FIRST_CHUNK: usize = 50;
     let (mut size, mut first) = (FIRST_CHUNK, 0);
     loop {
-        let part = next_chunk(size)?;
+        let part = work.next_chunk(size)?;
         if part.is_empty() {
             return Ok(());
         }
         let count = part.len();
         let (part, error) = unreadable.replace(first, part);
         if !part.is_empty() {
-            work(first, part, unreadable)?;
+            work.process(first, &part, unreadable)?;
         }
         if let Some(error) = error {
             return Err(error);

@@ -135,18 +135,19 @@ impl<'a> Repl<'a> {
                 let beam = argument.parse().ok().filter(|beam| (1..=1000).contains(beam));
                 let beam = beam.context(":beam needs a number from 1 to 1000")?;
                 self.change(format!("beam size {beam}"), |args| {
-                    (args.search.beam, args.search.sample, args.search.mbr) = (beam, false, None);
+                    let decoding = &mut args.options.decoding;
+                    (decoding.beam, decoding.sample, decoding.mbr) = (beam, false, None);
                 })?;
             }
             "hard" => {
-                let hard = !self.args.attention.hard;
+                let hard = !self.args.options.attention.hard;
                 let state = if hard { "hard attention" } else { "soft attention" };
-                self.change(state.to_owned(), |args| args.attention.hard = hard)?;
+                self.change(state.to_owned(), |args| args.options.attention.hard = hard)?;
             }
             "temperature" => {
                 let temperature: f64 = argument.parse().context(":temperature needs a number, such as 0.5")?;
                 self.change(format!("attention temperature {temperature}"), |args| {
-                    args.attention.temperature = Some(temperature);
+                    args.options.attention.temperature = Some(temperature);
                 })?;
             }
             "model" if argument.is_empty() => bail!(":model needs a directory"),
@@ -161,14 +162,14 @@ impl<'a> Repl<'a> {
         let mut args = self.args.clone();
         change(&mut args);
         let setup = TranslationSetup::new(&args, self.device, self.console)?;
-        self.results.set_model(&args, &setup.translator, self.console)?;
+        self.results.set_translator(&setup.translator, self.console)?;
         (self.args, self.setup) = (args, setup);
         self.console.note(message);
         Ok(())
     }
 
     fn translate(&mut self, sentence: &str) -> Result<()> {
-        let TranslationSetup { translator, form, .. } = &self.setup;
+        let TranslationSetup { translator, form } = &self.setup;
         let sentence = match form.read_for(translator, sentence.to_owned()) {
             Ok(sentence) => [sentence],
             Err(reason) => {
@@ -176,11 +177,11 @@ impl<'a> Repl<'a> {
                 return Ok(());
             }
         };
-        let mut found = self.setup.translate(&sentence, self.count, &mut |_| {})?;
+        let mut found = translator.translate(&sentence, self.count, &mut |_| {})?;
         let mut warnings = LineWarnings::default();
         warnings.add_translation(self.count, &found[0][0]);
         if let Some(source) = form.with_features(&sentence[0]) {
-            warnings.add_features(self.count, source, translator);
+            warnings.add_features(self.count, source, translator.translator());
         }
         self.results.report(&warnings, self.console);
         self.results.write(self.count, &sentence, &found, &Unreadable::new(OnError::Fail))?;

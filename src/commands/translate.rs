@@ -1,16 +1,15 @@
 //! `softalign translate`
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use candle_core::Device;
 
-use super::console::Console;
+use super::console::{Bar, Console};
 use super::output_file::{Output, ensure_distinct_paths};
-use super::pair_files::{COLUMNS_OF_ARGUMENTS, for_each_chunk};
+use super::pair_files::{COLUMNS_OF_ARGUMENTS, ChunkedWork, process_chunks};
 use super::render_options::{check_figures, translation_format};
 use super::repl::Repl;
 use super::table_rows::OutputTable;
@@ -18,7 +17,7 @@ use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
 use super::unreadable::Unreadable;
 use crate::cli::{ExplicitArgs, TranslateArgs, TranslationFormat};
-use crate::error::{UsageError, usage};
+use crate::error::usage;
 use crate::render::AlignmentFormat;
 use crate::text::{LineError, LineStream, RowSyntax, TableRows, WordSplitting, count_lines, file_name, word_spans};
 use crate::translator::{LineWarnings, LinkOptions, Markup, Sentence, Translator};
@@ -27,67 +26,120 @@ pub fn run(given: &ExplicitArgs<TranslateArgs>, device: &Device, console: &Conso
     let args = &given.args;
     let format = output_format(args)?;
     check(given, format)?;
-    let interactive = is_interactive(args);
-    let beside = [&args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
-    ensure_distinct_paths(Sentences::paths(args).chain(beside), [("--output", &*args.output)])?;
-    let mut output = Output::open(&args.output)?;
-    let (mut sentences, table) = Sentences::open(args)?;
-    let table = table.with_rows(format.is_none() && args.n_best == 1);
-    let syntax = RowSyntax::of_file(output.path());
+    let (output, sentences, table) = open_files(args, format)?;
     let setup = TranslationSetup::new(args, device, console)?;
-    if let Some(header) = table.header(syntax) {
-        output.with(|out| writeln!(out, "{header}"))?;
-    }
-    let results = TranslationWriter::new(args, format, &setup.translator, output, console)?;
-    let mut results = results.written_as(table.syntax_of_translations(syntax));
-    if interactive {
-        let results = results.shaded_by(&setup.translator);
+    let (table, results) = open_results(args, format, &setup, output, table, console)?;
+    if is_interactive(args) {
+        let results = results.shaded_by(setup.translator.translator());
         return Repl::new(args, setup, results, device, console).run();
     }
     let setup = TranslationSetup { form: setup.form.with_column(table.column()), ..setup };
-    let TranslationSetup { translator, form, request, .. } = &setup;
-    warn_of_arguments(args, translator, console);
-    let mut warnings = LineWarnings::default();
-    let mut bar = console.bar("translating", sentences.count());
+    warn_of_arguments(args, setup.translator.translator(), console);
+    let mut work = LineTranslator {
+        args,
+        bar: console.bar("translating", sentences.count()),
+        setup,
+        sentences,
+        table,
+        results,
+        warnings: LineWarnings::default(),
+        lines: Vec::new(),
+        count: 0,
+        console,
+    };
     let mut unreadable = Unreadable::new(args.on_error);
-    // Lines of the current chunk.
-    let rows: RefCell<Vec<String>> = RefCell::default();
-    let translate = |first: usize, part: Vec<Sentence>, unreadable: &Unreadable| {
-        let mut translated = setup.translate(&part, first, &mut |count| bar.advance(count))?;
-        for (id, (sentence, translations)) in (first..).zip(part.iter().zip(&translated)) {
-            warnings.add_translation(id, &translations[0]);
-            if let Some(source) = form.with_features(sentence) {
-                warnings.add_features(id, source, translator);
-            }
-        }
-        table.add_rows(&rows.borrow(), &mut translated);
-        bar.hidden_while(|| {
-            unreadable.warn(console);
-            results.write(first, &part, &translated, unreadable)
-        })
-    };
-    let mut count = 0;
-    let next_chunk = |most: usize| {
-        let lines = sentences.next_chunk(most.div_ceil(request.search.results()))?;
-        let numbers = count + 1..;
-        count += lines.len();
-        rows.replace(lines.iter().map(|line| line.as_ref().map_or_else(|_| String::new(), String::clone)).collect());
-        if numbers.start == 1 && !form.has_cells() {
-            warn_of_tabs(&rows.borrow(), console);
-        }
-        let read = |number, line: String| {
-            let sentence = form.read_for(translator, table.cells(&line));
-            sentence.map_err(|reason| LineError::new(place(args, number), number, &reason).into())
-        };
-        Ok(numbers.zip(lines).map(|(number, line)| read(number, line?)).collect())
-    };
-    for_each_chunk(&mut unreadable, next_chunk, translate)?;
+    process_chunks(&mut work, &mut unreadable)?;
+    let LineTranslator { bar, setup, results, warnings, .. } = work;
     drop(bar);
     results.report(&warnings, console);
     results.finish()?;
     // The process ends: the system takes its memory back faster than piece by piece.
     std::mem::forget(setup);
     unreadable.finish(console)
+}
+
+/// Opens the output, and the sentences with the table that they are in.
+fn open_files(args: &TranslateArgs, format: Option<AlignmentFormat>) -> Result<(Output, Sentences, OutputTable)> {
+    let beside = [&args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
+    ensure_distinct_paths(Sentences::paths(args).chain(beside), [("--output", &*args.output)])?;
+    let output = Output::open(&args.output)?;
+    let (sentences, table) = Sentences::open(args)?;
+    Ok((output, sentences, table.with_rows(format.is_none() && args.n_best == 1)))
+}
+
+/// Writes the header of the table, and returns the table with the writer of the results.
+fn open_results(
+    args: &TranslateArgs,
+    format: Option<AlignmentFormat>,
+    setup: &TranslationSetup,
+    mut output: Output,
+    table: OutputTable,
+    console: &Console,
+) -> Result<(OutputTable, TranslationWriter)> {
+    let syntax = RowSyntax::of_file(output.path());
+    if let Some(header) = table.header(syntax) {
+        output.with(|out| writeln!(out, "{header}"))?;
+    }
+    let results = TranslationWriter::new(args, format, &setup.translator, output, console)?;
+    let results = results.written_as(table.syntax_of_translations(syntax));
+    Ok((table, results))
+}
+
+/// Translation of lines as they are read.
+struct LineTranslator<'a> {
+    args: &'a TranslateArgs,
+    setup: TranslationSetup,
+    sentences: Sentences,
+    table: OutputTable,
+    results: TranslationWriter,
+    warnings: LineWarnings,
+    bar: Bar,
+    /// Lines of the current chunk.
+    lines: Vec<String>,
+    /// Number of lines that were read.
+    count: usize,
+    console: &'a Console,
+}
+
+impl ChunkedWork for LineTranslator<'_> {
+    type Item = Sentence;
+
+    fn next_chunk(&mut self, most: usize) -> Result<Vec<Result<Sentence>>> {
+        let results = self.setup.translator.request().search.results();
+        let lines = self.sentences.next_chunk(most.div_ceil(results))?;
+        let first = self.count + 1;
+        self.count += lines.len();
+        self.lines = lines.iter().map(|line| line.as_ref().map_or_else(|_| String::new(), String::clone)).collect();
+        if first == 1 && !self.setup.form.has_cells() {
+            warn_of_tabs(&self.lines, self.console);
+        }
+        Ok((first..).zip(lines).map(|(number, line)| self.read(number, &line?)).collect())
+    }
+
+    fn process(&mut self, first: usize, chunk: &[Sentence], unreadable: &Unreadable) -> Result<()> {
+        let TranslationSetup { translator, form } = &self.setup;
+        let mut translated = translator.translate(chunk, first, &mut |count| self.bar.advance(count))?;
+        for (id, (sentence, translations)) in (first..).zip(chunk.iter().zip(&translated)) {
+            self.warnings.add_translation(id, &translations[0]);
+            if let Some(source) = form.with_features(sentence) {
+                self.warnings.add_features(id, source, translator.translator());
+            }
+        }
+        self.table.add_rows(&self.lines, &mut translated);
+        let bar = self.bar.handle();
+        bar.suspend(|| {
+            unreadable.warn(self.console);
+            self.results.write(first, chunk, &translated, unreadable)
+        })
+    }
+}
+
+impl LineTranslator<'_> {
+    /// Parses a line, whose number counts from 1.
+    fn read(&self, number: usize, line: &str) -> Result<Sentence> {
+        let sentence = self.setup.form.read_for(&self.setup.translator, self.table.cells(line));
+        sentence.map_err(|reason| LineError::new(place(self.args, number), number, &reason).into())
+    }
 }
 
 /// Name of standard input.
@@ -120,7 +172,7 @@ impl Sentences {
         let (source, table) = match table.flatten() {
             Some((table, TableRows::Lines(lines))) => (Some(SentenceSource::Lines(lines)), table),
             Some((table, TableRows::Csv(rows))) => (Some(SentenceSource::Given(rows)), table),
-            None if args.markup == Markup::Html && input.is_some_and(is_html) => (
+            None if args.options.markup == Markup::Html && input.is_some_and(is_html) => (
                 input.map(read_document).transpose()?.map(|text| SentenceSource::Given(vec![text])),
                 OutputTable::default(),
             ),
@@ -170,7 +222,7 @@ impl Sentences {
 /// Returns the format of the output. With markup, a file named .html holds the translated document.
 fn output_format(args: &TranslateArgs) -> Result<Option<AlignmentFormat>> {
     let is_text = matches!(args.format, None | Some(TranslationFormat::Text));
-    if args.markup == Markup::Html && is_text && is_html(&args.output) {
+    if args.options.markup == Markup::Html && is_text && is_html(&args.output) {
         return Ok(None);
     }
     translation_format(args.format, &args.output)
@@ -231,14 +283,11 @@ fn is_word(text: &str) -> bool {
 /// Rejects options that exclude each other.
 fn check(given: &ExplicitArgs<TranslateArgs>, format: Option<AlignmentFormat>) -> Result<()> {
     let args = &given.args;
-    LinkOptions { by_tokens: args.tokens, ..args.links.clone() }.check()?;
+    LinkOptions { by_tokens: args.tokens, ..args.options.links.clone() }.check()?;
     check_figures(args.figures.style(), format)?;
     let has_table = args.text.is_empty() || args.dictionary.is_some() || args.constraints.terms.is_some();
     if args.layout.describes_columns() && !has_table {
         return usage(COLUMNS_OF_ARGUMENTS);
-    }
-    if !args.links.links_from.uses_attention() {
-        bail!(UsageError("--links-from must be auto or attention in translate".to_owned()));
     }
     let mut of_links = given.names_of::<LinkOptions>();
     // Words in place of <unk> are those of --words.

@@ -5,17 +5,20 @@ use anyhow::Result;
 use super::console::Console;
 use super::output_file::Output;
 use super::render_options::{has_colors, heatmap, renderer};
+use super::translation_setup::consequence;
 use super::unreadable::Unreadable;
 use crate::alignment::LinkFormat;
-use crate::cli::{TranslateArgs, UnknownLines};
+use crate::cli::TranslateArgs;
 use crate::render::{AlignmentFormat, Item, RenderOptions, Renderer, shaded};
 use crate::text::RowSyntax;
-use crate::translator::{LineWarnings, LinkOptions, Linker, Sentence, Translation, Translator};
+use crate::translator::{
+    LineWarnings, Linker, PreparedTranslator, Sentence, Translation, Translator, UnknownSentences,
+};
 
 /// Writer of translations.
 pub struct TranslationWriter {
     n_best: u16,
-    unknown: UnknownLines,
+    unknown: UnknownSentences,
     /// Adds the alignment of tokens beside that of words.
     with_tokens: bool,
     output: Output,
@@ -35,14 +38,14 @@ impl TranslationWriter {
     pub fn new(
         args: &TranslateArgs,
         format: Option<AlignmentFormat>,
-        translator: &Translator,
+        translator: &PreparedTranslator,
         output: Output,
         console: &Console,
     ) -> Result<Self> {
         let with_tokens = format == Some(AlignmentFormat::Html) && !args.tokens;
         let writer = Self {
             n_best: args.n_best,
-            unknown: args.unknown,
+            unknown: args.options.unknown,
             with_tokens,
             output,
             syntax: None,
@@ -50,7 +53,7 @@ impl TranslationWriter {
             shading: None,
         };
         let Some(format) = format else { return Ok(writer) };
-        let linker = build_linker(args, translator, console)?;
+        let linker = translator.linker(console)?;
         let options = RenderOptions {
             title: "translations".to_owned(),
             figures: args.figures.style(),
@@ -114,21 +117,21 @@ impl TranslationWriter {
     /// Prints warnings about lines with incomplete or unreliable results.
     pub fn report(&self, warnings: &LineWarnings, console: &Console) {
         warnings.report_truncated(console);
-        warnings.report_unknown(self.unknown.consequence(), console);
+        warnings.report_unknown(consequence(self.unknown), console);
         warnings.report_unmet(console);
         warnings.report_unknown_features(console);
     }
 
-    /// Links words by another model from now on.
+    /// Links words by another translator from now on.
     ///
     /// # Errors
     /// The linker cannot be built.
-    pub fn set_model(&mut self, args: &TranslateArgs, translator: &Translator, console: &Console) -> Result<()> {
+    pub fn set_translator(&mut self, translator: &PreparedTranslator, console: &Console) -> Result<()> {
         if let Some((linker, _)) = &mut self.alignments {
-            *linker = build_linker(args, translator, console)?;
+            *linker = translator.linker(console)?;
         }
         if let Some(shading) = &mut self.shading {
-            *shading = translator.clone();
+            *shading = translator.translator().clone();
         }
         Ok(())
     }
@@ -143,11 +146,6 @@ impl TranslationWriter {
         }
         self.output.finish()
     }
-}
-
-fn build_linker(args: &TranslateArgs, translator: &Translator, console: &Console) -> Result<Linker> {
-    let links = LinkOptions { by_tokens: args.tokens, ..args.links.clone() };
-    Linker::with_options(&links, Some(translator), &[], console)
 }
 
 /// Writes the translations of sentences with their indices as text, one per line, n-best lists with index and score.

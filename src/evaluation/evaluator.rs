@@ -14,8 +14,8 @@ use crate::metrics::{Confidence, ErrorRates, Significance, signature};
 use crate::reporter::{Reporter, Silent};
 use crate::text::{LineNumbers, Normalization, Pair, are_single_words};
 use crate::translator::{
-    CalibrationError, DecodeOptions, LineWarnings, LinkedPair, Linker, Sentence, Translation, Translator,
-    warn_of_truncated_lines,
+    CalibrationError, DecodeOptions, LineWarnings, LinkedPair, Linker, PrecisionOption, Sentence, TranslateOptions,
+    Translation, Translator, warn_of_truncated_lines,
 };
 
 /// Maximum scored characters of a hypothesis or reference: time grows with the product of their lengths.
@@ -40,6 +40,7 @@ pub struct Evaluator<'a> {
     search_threshold: bool,
     confidence: bool,
     options: DecodeOptions,
+    precision: PrecisionOption,
     reporter: &'a dyn Reporter,
 }
 
@@ -114,6 +115,7 @@ impl<'a> Evaluator<'a> {
             search_threshold: false,
             confidence: false,
             options: DecodeOptions::default(),
+            precision: PrecisionOption::F32,
             reporter: &Silent,
         }
     }
@@ -151,6 +153,12 @@ impl<'a> Evaluator<'a> {
     #[must_use]
     pub fn decode(self, options: &DecodeOptions) -> Self {
         Self { options: options.clone(), ..self }
+    }
+
+    /// Sets the precision of products in search.
+    #[must_use]
+    pub fn precision(self, precision: PrecisionOption) -> Self {
+        Self { precision, ..self }
     }
 
     /// Sets the pairs without source tags and features, which do not count as words.
@@ -311,7 +319,10 @@ impl<'a> Evaluator<'a> {
         let pairs = self.pairs;
         let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(&pair.source)).collect();
         let mut stage = self.reporter.stage("translating", Some(pairs.len()));
-        let found = translator.decode(&sentences, &self.options, &mut |count| stage.advance(count))?;
+        let options = TranslateOptions::of_plain_text(self.options.clone());
+        let options = TranslateOptions { precision: self.precision, ..options };
+        let prepared = translator.prepared(&options)?;
+        let found = prepared.translate_batch(&sentences, 0, &mut |count| stage.advance(count))?;
         let found: Vec<Translation> = found.into_iter().map(|mut found| found.swap_remove(0)).collect();
         let calibration_error = translator.calibration_error(pairs, &found);
         let translations = found.into_iter().map(|one| one.text).collect();

@@ -16,10 +16,10 @@ use super::error::ApiError;
 use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
 use super::state::{ServedModel, Server};
-use super::translation_job::{TranslatedSlice, TranslationOptions};
+use super::translation_job::TranslatedSlice;
 use crate::search::Cancellation;
 use crate::text::{Pair, language_name};
-use crate::translator::{DecodeOptions, Markup, Sentence, Translation};
+use crate::translator::{DecodeOptions, Markup, Sentence, TranslateOptions, Translation};
 
 /// Source language that is to be detected.
 const AUTO: &str = "auto";
@@ -273,7 +273,7 @@ async fn translate_all(
         let sentences =
             parts.iter().flat_map(|text| text.sentences().map(|line| Sentence::tagged(tag, line))).collect();
         let decoding = DecodeOptions::default().n_best(alternatives + 1);
-        let options = TranslationOptions { decoding, markup, ..TranslationOptions::default() };
+        let options = TranslateOptions { decoding, markup, ..TranslateOptions::default() };
         let model = direct.model.current();
         let lines = server.translate(model, sentences, options, "alternatives", ranked_texts).await?;
         let mut lines = lines.into_iter();

@@ -11,9 +11,9 @@ use super::access::Caller;
 use super::body::JsonBody;
 use super::error::ApiError;
 use super::state::{ServedModel, Server};
-use super::translation_job::{TranslatedSlice, TranslationOptions};
+use super::translation_job::TranslatedSlice;
 use crate::alignment::LinkFormat;
-use crate::translator::{LinkedPair, LinkedTranslation, Linker, Sentence};
+use crate::translator::{LinkedPair, LinkedTranslation, Linker, Sentence, TranslateOptions};
 
 /// One text of a request.
 #[derive(Deserialize, ToSchema)]
@@ -80,7 +80,7 @@ pub async fn translate(
     let model = model.current();
     let linker = model.linker.clone();
     let link = move |slice: &TranslatedSlice| link(&linker, slice);
-    let linked = server.translate(model, sentences, TranslationOptions::default(), "the number of texts", link).await?;
+    let linked = server.translate(model, sentences, TranslateOptions::default(), "the number of texts", link).await?;
     let mut linked = linked.into_iter();
     let join = |(source, count): (OpenNmtSource, usize)| {
         let parts: Vec<LinkedLine> = linked.by_ref().take(count).collect();

@@ -18,10 +18,10 @@ use super::memory::RequestMemory;
 use super::metrics::ServerMetrics;
 use super::options::{AllowedOrigin, ModelSpec, RequestLimits, ServeOptions};
 use super::scheduler::Scheduler;
-use super::translation_job::{CollectedTranslations, TranslatedSlice, TranslationJob, TranslationOptions};
+use super::translation_job::{CollectedTranslations, TranslatedSlice, TranslationJob};
 use crate::error::usage;
 use crate::search::Cancellation;
-use crate::translator::{PrecisionOption, Sentence};
+use crate::translator::{PrecisionOption, Sentence, TranslateOptions};
 
 /// Bytes of a request's body besides its texts.
 const BODY_OVERHEAD: usize = 64 * 1024;
@@ -223,7 +223,7 @@ impl Server {
         &self,
         model: Arc<LoadedModel>,
         sentences: Vec<Sentence>,
-        options: TranslationOptions,
+        options: TranslateOptions,
         fields: &'static str,
         make: impl FnMut(&TranslatedSlice) -> Result<Vec<T>> + Send + 'static,
     ) -> Result<Vec<T>, ApiError> {

@@ -20,12 +20,14 @@ use super::loaded_model::LoadedModel;
 use super::memory::{UnreadBytes, UnreadGuard};
 use super::request_sizes::check_sizes;
 use super::state::Server;
-use super::translation_job::TranslationOptions;
+use super::translation_job::prepare;
 use crate::attention::InferenceOverrides;
-use crate::error::{Error, usage};
+use crate::error::usage;
 use crate::render::{JsonItem, PairData};
 use crate::search::{Cancellation, DecodingConstraints, Intervention};
-use crate::translator::{DecodeOptions, Linker, PartialTranslation, Sentence, Trace, TraceOptions, TraceSide};
+use crate::translator::{
+    DecodeOptions, Linker, PartialTranslation, Sentence, Trace, TraceOptions, TraceSide, TranslateOptions,
+};
 
 /// Maximum beam size: the whole beam is sent.
 const MAX_BEAM: usize = 20;
@@ -137,16 +139,15 @@ impl StepsRequest {
 
     /// Translates, with an event for each step and one for the result.
     fn run(self, model: &LoadedModel, cancellation: &Cancellation, events: &Events) -> anyhow::Result<()> {
-        let (decoding, attention) = (self.decoding.clone(), self.attention);
-        TranslationOptions { decoding, attention, ..TranslationOptions::default() }.check(model)?;
-        let translator = model.translator.clone().with_attention(&self.attention)?;
+        let options = TranslateOptions::of_plain_text(self.decoding.clone());
+        let translator = prepare(model, &TranslateOptions { attention: self.attention, ..options })?;
         let sentence = Sentence::tagged(self.tag_source.as_deref(), &self.text);
-        let tokens = translator.checkpoint().source.encode(&sentence.text)?.len();
+        let tokens = translator.translator().checkpoint().source.encode(&sentence.text)?.len();
         if tokens > MAX_TOKENS {
             return usage(format!("the steps of at most {MAX_TOKENS} tokens can be shown, not of {tokens}"));
         }
         let constraints = DecodingConstraints::default();
-        let weights = Cost::of_search(tokens, &constraints, &self.decoding.request()?).results / self.decoding.n_best;
+        let weights = Cost::of_search(tokens, &constraints, translator.request()).results / self.decoding.n_best;
         if weights > MAX_WEIGHTS {
             return usage("length_factor is too large for the steps of a text of this length");
         }
@@ -163,12 +164,11 @@ impl StepsRequest {
                 cancellation.cancel();
             }
         };
-        let trace = translator.trace_observed(sentence.clone(), &options, &mut on_step);
-        let Some(trace) = trace.map_err(Error::into_inner)? else {
+        let Some(trace) = translator.trace(&sentence, &options, &mut on_step)? else {
             return if events.are_behind() { usage("the steps were not read as they came") } else { Ok(()) };
         };
         let translations = vec![vec![trace.translation.clone()]];
-        let linker = Linker { translator: Some(translator), ..model.linker.clone() };
+        let linker = Linker { translator: Some(translator.translator().clone()), ..model.linker.clone() };
         for linked in linker.link_translations(&translations, &[sentence])? {
             let item = linked.item(true);
             let (alignment, drawing) = (JsonItem::from(&item), PairData::from(&item));

@@ -19,7 +19,7 @@ use super::loaded_model::LoadedModel;
 use super::pair_job::{PairJob, PairSlice, PairWork};
 use super::request_sizes::check_sizes;
 use super::state::{ServedModel, Server};
-use super::translation_job::{PreparedWork, TranslatedSlice, TranslationJob, TranslationOptions, TranslationSink};
+use super::translation_job::{PreparedWork, TranslatedSlice, TranslationJob, TranslationSink};
 use crate::attention::InferenceOverrides;
 use crate::error::usage;
 use crate::render::{Item, Json as JsonRenderer, JsonItem, Renderer};
@@ -27,7 +27,7 @@ use crate::reporter::Silent;
 use crate::search::Cancellation;
 use crate::text::Pair;
 use crate::translator::{
-    DecodeOptions, LinkOptions, Linker, LinksFrom, MAX_LINKED_WORDS, MAX_SENTENCE_TOKENS, Markup, ScoredPair, Sentence,
+    LinkOptions, Linker, LinksFrom, MAX_LINKED_WORDS, MAX_SENTENCE_TOKENS, ScoredPair, Sentence, TranslateOptions,
 };
 
 /// Fields on which the cost of a translation depends.
@@ -45,36 +45,10 @@ pub struct TranslateRequest {
     model: Option<String>,
     /// Tag before each sentence, as for `--tag-source`.
     tag_source: Option<String>,
-    /// Treatment of sentences that are mostly unknown to the model.
-    #[serde(default)]
-    unknown: UnknownSentences,
-    /// Replaces each `<unk>` by the source word aligned to it.
-    #[serde(default)]
-    replace_unknown: bool,
-    /// Markup of the sentences.
-    #[serde(default)]
-    markup: Markup,
-    /// Regular expression of placeholders, or `none`; by default known kinds.
-    placeholders: Option<String>,
     /// Sends the attention weights; by default only those of one short text.
     attention: Option<bool>,
     #[serde(flatten)]
-    decoding: DecodeOptions,
-    #[serde(flatten)]
-    overrides: InferenceOverrides,
-    #[serde(flatten)]
-    links: LinkOptions,
-}
-
-/// Treatment of sentences that are mostly unknown to the model.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-enum UnknownSentences {
-    /// Translates them like others.
-    #[default]
-    Translate,
-    /// Copies them.
-    Copy,
+    options: TranslateOptions,
 }
 
 /// Checks the options of links. The messages name no files of the server, and no options that it refuses.
@@ -96,28 +70,6 @@ fn check_links(options: &LinkOptions, model: &LoadedModel) -> anyhow::Result<()>
     options.check()
 }
 
-impl TranslateRequest {
-    fn options(&self) -> Result<TranslationOptions, ApiError> {
-        if !self.links.links_from.uses_attention() {
-            return Err(ApiError::invalid("links_from must be auto or attention in translations"));
-        }
-        Ok(TranslationOptions {
-            decoding: self.decoding.clone(),
-            attention: self.overrides,
-            words: self.links.words,
-            copies_unknown: self.unknown == UnknownSentences::Copy,
-            replaces_unknown: self.replace_unknown,
-            markup: self.markup,
-            placeholders: self.placeholders.clone(),
-        })
-    }
-
-    fn sentences(&self) -> Vec<Sentence> {
-        let tag = self.tag_source.as_deref();
-        self.text.as_slice().iter().map(|text| Sentence::tagged(tag, text)).collect()
-    }
-}
-
 /// Translates sentences, with their alignments. The answer is the JSON of `softalign translate --format json`.
 #[utoipa::path(
     post,
@@ -136,16 +88,17 @@ pub async fn translate(
 ) -> Result<Response, ApiError> {
     let texts = request.text.as_slice();
     server.admit(&caller, None, texts.iter())?;
-    check_sizes(&request.decoding, request.placeholders.as_deref(), request.tag_source.as_deref())?;
+    let TranslateRequest { tag_source, options, .. } = &request;
+    check_sizes(&options.decoding, options.placeholders.as_deref(), tag_source.as_deref())?;
     let model = server.model(request.model.as_deref())?.current();
-    check_links(&request.links, &model)?;
-    let (sentences, options) = (request.sentences(), request.options()?);
+    check_links(&options.links, &model)?;
+    let sentences = texts.iter().map(|text| Sentence::tagged(tag_source.as_deref(), text)).collect();
     let cancellation = Cancellation::default();
     let (writer, answer) = Answer::new(server.memory(), cancellation.clone());
     let format = JsonFormat::new(request.attention);
-    let results = request.decoding.n_best;
-    let sink = Box::new(JsonTranslations { links: request.links, linker: Linker::default(), results, format, writer });
-    let budget = server.budget();
+    let results = options.decoding.n_best;
+    let sink = Box::new(JsonTranslations { linker: Linker::default(), results, format, writer });
+    let (options, budget) = (request.options, server.budget());
     let job = TranslationJob::new(model, sentences, options, budget, SEARCH_FIELDS, &cancellation, sink);
     respond(&server, Job::Translation(Box::new(job)), answer).await
 }
@@ -185,7 +138,6 @@ impl JsonFormat {
 
 /// Translations that are linked and sent as JSON.
 struct JsonTranslations {
-    links: LinkOptions,
     linker: Linker,
     results: usize,
     format: JsonFormat,
@@ -208,7 +160,7 @@ impl JsonTranslations {
 
 impl TranslationSink for JsonTranslations {
     fn begin(&mut self, work: &PreparedWork) -> Result<(), ApiError> {
-        self.linker = Linker::with_options(&self.links, Some(work.translator), &[], &Silent)?;
+        self.linker = work.translator.linker(&Silent)?;
         self.format.begin(work.costs, self.results, work.budget, SEARCH_FIELDS)
     }
 
@@ -305,7 +257,7 @@ impl PairWork for AlignWork {
 
     fn begin(&mut self, model: &LoadedModel, costs: &[Cost], budget: &WorkBudget) -> Result<(), ApiError> {
         check_links(&self.links, model)?;
-        let translator = model.translator.clone().with_words(self.links.words).with_attention(&self.overrides)?;
+        let translator = model.translator.with_overrides(&self.overrides, self.links.words)?;
         self.linker = Linker::with_options(&self.links, Some(&translator), &[], &Silent)?;
         self.format.begin(costs, 1, budget, "the number of pairs")
     }

@@ -10,7 +10,7 @@ use candle_core::Device;
 
 use crate::checkpoint::{ModelDir, open_own_file, write_atomically};
 use crate::training::Observer;
-use crate::translator::{DecodeOptions, Sentence, Translator};
+use crate::translator::{DecodeOptions, Sentence, TranslateOptions, Translator};
 
 /// Number of sentences that are translated before their translations are saved.
 const CHUNK: usize = 1024;
@@ -48,7 +48,7 @@ impl SyntheticTexts {
         let mut finished = FinishedLines::open(model_dir.auxiliary_path().join(format!("{corpus}.unfinished")))?;
         let translator =
             Translator::load_on(model, device).with_context(|| ModelDir::new(model).retraining_advice())?;
-        let request = self.decoding.request()?;
+        let prepared = translator.prepared(&TranslateOptions::of_plain_text(self.decoding.clone()))?;
         let mut stage = observer.stage(self.progress, Some(self.texts.len()));
         let first = finished.lines.len().min(self.texts.len());
         stage.advance(first);
@@ -60,8 +60,8 @@ impl SyntheticTexts {
                 break;
             }
             let sentences: Vec<Sentence> = chunk.iter().map(Sentence::from).collect();
-            let request = request.from_sentence(first + number * CHUNK);
-            let translations = translator.translate_batch(&sentences, &request, &mut |count| stage.advance(count))?;
+            let index = first + number * CHUNK;
+            let translations = prepared.translate_batch(&sentences, index, &mut |count| stage.advance(count))?;
             finished.append(translations.iter().map(|found| in_one_line(&found[0].text)))?;
         }
         drop(stage);

@@ -15,6 +15,7 @@ use crate::alignment::{
     Alignment, Link, LinkFormat, LinkScores, NoiseFeatures, QualityEstimate, Symmetrization, attention_directions,
     linked_sources,
 };
+use crate::attention::InferenceOverrides;
 use crate::checkpoint::ModelDir;
 use crate::error::usage;
 use crate::reporter::{Reporter, Silent};
@@ -172,7 +173,8 @@ impl LinkOptions {
     /// Loads the reverse model, if there is one.
     fn load_reverse(&self, translator: &Translator) -> Result<Option<Translator>> {
         let Some(path) = &self.reverse_model else { return Ok(None) };
-        let reverse = Translator::load_on(path, translator.device())?.with_words(self.words);
+        let reverse = Translator::load_on(path, translator.device())?
+            .with_overrides(&InferenceOverrides::default(), self.words)?;
         check_reverse(translator, &reverse, self.by_tokens)?;
         Ok(Some(reverse))
     }

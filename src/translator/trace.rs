@@ -8,7 +8,9 @@ mod recorder;
 use anyhow::{Result, ensure};
 use serde::Serialize;
 
-use super::{DecodeOptions, ForcedAlignment, MAX_SENTENCE_TOKENS, Sentence, Translation, Translator};
+use super::{
+    DecodeOptions, ForcedAlignment, MAX_SENTENCE_TOKENS, PreparedTranslator, Sentence, TranslateOptions, Translation, Translator,
+};
 use crate::alignment::entropy;
 use crate::error::{UsageError, usage};
 use crate::model::RnnSearch;
@@ -189,38 +191,42 @@ impl Translator {
         options: &TraceOptions,
         on_step: &mut dyn FnMut(PartialTranslation),
     ) -> crate::Result<Option<Trace>> {
-        Ok(self.constrained(&options.decode, None)?.trace_sentence(&sentence.into(), options, on_step)?)
+        let prepared = self.prepared(&TranslateOptions::of_plain_text(options.decode.clone()))?;
+        Ok(prepared.trace(&sentence.into(), options, on_step)?)
     }
+}
 
-    fn trace_sentence(
+impl PreparedTranslator {
+    /// Traces the translation of a sentence with these options, apart from those of decoding, which are the translator's.
+    ///
+    /// # Errors
+    /// As [`Translator::trace`].
+    pub(crate) fn trace(
         &self,
         sentence: &Sentence,
         options: &TraceOptions,
         on_step: &mut dyn FnMut(PartialTranslation),
     ) -> Result<Option<Trace>> {
-        let Search::Beam(settings) = options.decode.request()?.search else {
+        let Search::Beam(settings) = self.request().search else {
             return usage("--sample and --mbr have no beam, which a trace shows");
         };
-        let [source_vocabulary, target_vocabulary] = [&self.checkpoint.source, &self.checkpoint.target];
-        let segmented = self.segment_sources(std::iter::once(&*sentence.text))?.swap_remove(0);
-        if self.copies_unknown && super::is_mostly_unknown(&segmented) {
-            let copied = Translation::copied(sentence, segmented, source_vocabulary, self.words[0])?;
-            return Ok(Some(Trace::without_steps(copied)));
-        }
-        let mut constraints = self.constraints.constraints(sentence, [source_vocabulary, target_vocabulary])?;
+        let translator = self.translator();
+        let target_vocabulary = &translator.checkpoint.target;
+        let segmented = translator.segment_sources(std::iter::once(&*sentence.text))?.swap_remove(0);
+        let mut constraints = self.decoding_constraints(sentence)?;
         if !options.prefix.is_empty() {
             check_prefix(&options.prefix, target_vocabulary)?;
             ensure!(constraints.prefix.is_empty(), UsageError("give one prefix: tokens or --prefix".to_owned()));
             constraints.prefix.clone_from(&options.prefix);
         }
-        let heads = self.models.iter().map(|model| model.architecture().attention.distributions()).sum();
+        let heads = translator.models.iter().map(|model| model.architecture().attention.distributions()).sum();
         let intervention = options.intervention.as_ref();
         let intervention = intervention.map(|one| checked(one, segmented.ids.len() + 1, heads)).transpose()?;
         let cancellation = sentence.cancellation.clone();
         let source = Source { tokens: segmented.ids.clone(), constraints, cancellation, seed_index: None };
-        let models: Vec<&RnnSearch> = self.models.iter().map(|model| &**model).collect();
+        let models: Vec<&RnnSearch> = translator.models.iter().map(|model| &**model).collect();
         let mut report = |step: usize, tokens: &[u32], first_changed: usize, attention: Vec<Vec<f32>>| {
-            let (text, target) = target_vocabulary.join(tokens, self.words[1]);
+            let (text, target) = target_vocabulary.join(tokens, translator.words[1]);
             let source = (step == 1).then(|| segmented.clone().into());
             on_step(PartialTranslation { step, source, text, target: target.into(), first_changed, attention });
         };
@@ -230,19 +236,17 @@ impl Translator {
         if sentence.cancellation.is_cancelled() {
             return Ok(None);
         }
-        self.check_scores(found.score.is_finite() && (source.tokens.is_empty() || !found.is_degenerate()))?;
+        translator.check_scores(found.score.is_finite() && (source.tokens.is_empty() || !found.is_degenerate()))?;
         let translation = self.translation(sentence, &segmented, &source.constraints, &found)?;
         let labels = TargetLabels { vocabulary: target_vocabulary };
-        let beam = beam.into_iter().map(|node| labels.node(node)).collect();
-        let steps = steps.into_iter().map(|step| labels.step(step)).collect();
-        Ok(Some(Trace { beam, steps, ..Trace::without_steps(translation) }))
-    }
-}
-
-impl Trace {
-    fn without_steps(translation: Translation) -> Self {
         let ForcedAlignment { source, target, .. } = translation.alignment.clone();
-        Self { source: source.into(), target: target.into(), steps: Vec::new(), beam: Vec::new(), translation }
+        Ok(Some(Trace {
+            source: source.into(),
+            target: target.into(),
+            steps: steps.into_iter().map(|step| labels.step(step)).collect(),
+            beam: beam.into_iter().map(|node| labels.node(node)).collect(),
+            translation,
+        }))
     }
 }
 

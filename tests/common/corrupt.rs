@@ -9,12 +9,12 @@ use clap::Parser;
 use softalign::alignment::{LinkFormat, parse_gold_line};
 use softalign::checkpoint::{Config, ModelDir};
 use softalign::cli::Cli;
-use softalign::search::BeamSearch;
 use softalign::text::{
     Column, NormalForm, Normalization, Pair, PairStream, ProtectedTokens, TableFormat, Tokenization, Vocabulary,
     WordSplitting, read_lines, read_table,
 };
-use softalign::translator::{Dictionary, LinkedText, MarkedUp, MarkupOptions, Translator};
+use softalign::translator::{Dictionary, LinkedText, MarkedUp, MarkupOptions};
+use softalign::{DecodeOptions, Error, TranslateOptions, Translator};
 
 /// Default normalization of models.
 const NORMALIZATION: Normalization = Normalization { form: NormalForm::Nfc, lowercase: false };
@@ -135,8 +135,9 @@ pub fn use_model_dir(dir: &ModelDir, [source, target]: [&str; 2]) -> bool {
     let device = Device::Cpu;
     let pairs = [Pair { source: source.to_owned(), target: target.to_owned() }];
     let used = Translator::load_on(dir.path(), &device).and_then(|translator| {
-        let settings = BeamSearch { beam: 2, ..BeamSearch::default() }.into();
-        translator.translate_batch(&[source.into(), "unknown".into()], &settings, &mut |_| {})?;
+        let options = TranslateOptions::of_plain_text(DecodeOptions::beam(2));
+        let prepared = translator.prepare(&options).map_err(Error::into_inner)?;
+        prepared.translate_batch(&[source.into(), "unknown".into()], 0, &mut |_| {})?;
         translator.align_batch(&pairs, &mut |_| {})
     });
     if let Ok(checkpoint) = dir.load() {

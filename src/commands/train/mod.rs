@@ -18,11 +18,10 @@ use super::signals::Signals;
 use crate::cli::{CHANGEABLE, Cli, ExplicitArgs, TrainArgs, joined_options};
 use crate::error::usage;
 use crate::render::escape_controls;
-use crate::search::BeamSearch;
 use crate::text::{Pair, SHIPPED_TRAINING, is_standard, standard_input_has_data};
 use crate::trainer::{InitFrom, RunContext, TrainingSources, TrainingSpec, recorded_options, resume, train};
 use crate::training::TrainConfig;
-use crate::translator::{Sentence, Translator};
+use crate::translator::{DecodeOptions, Translator};
 
 /// Number of translations shown at the end.
 const SHOWN: usize = 2;
@@ -149,12 +148,12 @@ fn reject_changed_options(given: &ExplicitArgs<TrainArgs>, out: &Path) -> Result
 /// Translates a few validation sentences and shows their alignments.
 fn show(mut output: Output, out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
     let translator = Translator::load_on(out, device)?;
-    let sentences: Vec<Sentence> = pairs.iter().take(SHOWN).map(|pair| Sentence::from(&pair.source)).collect();
-    let translations = translator.translate_batch(&sentences, &BeamSearch::default().into(), &mut |_| {})?;
+    let sources: Vec<&str> = pairs.iter().take(SHOWN).map(|pair| &*pair.source).collect();
+    let found = translator.translate_with(&sources, &DecodeOptions::default())?;
     let heatmap = heatmap(output.is_terminal());
-    for (sentence, translations) in sentences.iter().zip(&translations) {
+    for (source, translations) in sources.into_iter().zip(&found) {
         output.with(|out| {
-            writeln!(out, "\n{}\n{}\n", escape_controls(&sentence.text), escape_controls(&translations[0].text))?;
+            writeln!(out, "\n{}\n{}\n", escape_controls(source), escape_controls(&translations[0].text))?;
             heatmap.matrix(out, &translations[0].alignment.by_words())
         })?;
     }

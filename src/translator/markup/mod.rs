@@ -25,7 +25,7 @@ pub use translation::MarkedUpTexts;
 
 /// Text without its tags and placeholders, which [`Self::render`] puts back.
 ///
-/// [`Translator::translate_marked_up`](super::Translator::translate_marked_up) does all of it. These are its steps, with the
+/// [`PreparedTranslator::translate`](super::PreparedTranslator::translate) does all of it. These are its steps, with the
 /// translations and links of another source:
 ///
 /// ```

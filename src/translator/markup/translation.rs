@@ -8,72 +8,33 @@ use rayon::prelude::*;
 use super::projection::ProjectedText;
 use super::{LinkedText, MarkedUp, Markup, MarkupOptions, PlaceholderPlace, Placeholders, Rendered};
 use crate::alignment::Link;
-use crate::reporter::Silent;
 use crate::text::{Pair, Segmentation, WordSplitting, locate_words, word_spans};
 use crate::translator::{
-    ForcedAlignment, LinkOptions, LinkedPair, Linker, MAX_SENTENCE_TOKENS, Request, Sentence, SentenceQuality,
-    Translation, Translator,
+    ForcedAlignment, LinkedPair, Linker, MAX_SENTENCE_TOKENS, PreparedTranslator, Sentence, SentenceQuality, Translation,
+    Translator,
 };
 
 impl Translator {
-    /// Returns the options for texts with this markup that suit the model: known kinds of placeholders are taken out, except the
-    /// model's protected tokens, which it has learned to translate. A model of characters keeps all of them.
-    pub fn markup_options(&self, markup: Markup) -> MarkupOptions {
-        let text = &self.config().text;
-        let of_characters = text.has_character_tokens();
-        let placeholders = if of_characters {
-            Placeholders::none()
-        } else {
-            Placeholders::default().except(&text.source_protected_tokens)
-        };
-        MarkupOptions { markup, placeholders }
-    }
-
-    /// Returns the options as [`Self::markup_options`] does, with the placeholders that a regular expression matches, or with
-    /// none if it is `none`.
+    /// Returns the options of taking tags and placeholders out of texts. `placeholders` is a regular expression, or `none`; by
+    /// default known kinds are taken out, except the model's protected tokens, which it has learned to translate. A model of
+    /// characters keeps all of them.
     ///
     /// # Errors
     /// It is not a regular expression (a [`UsageError`](crate::error::UsageError)).
-    pub fn markup_options_with(&self, markup: Markup, placeholders: Option<&str>) -> Result<MarkupOptions> {
-        let options = self.markup_options(markup);
+    pub(in crate::translator) fn markup_options(&self, markup: Markup, placeholders: Option<&str>) -> Result<MarkupOptions> {
+        let text = &self.config().text;
         let placeholders = match placeholders {
-            None => options.placeholders,
+            None if text.has_character_tokens() => Placeholders::none(),
+            None => Placeholders::default().except(&text.source_protected_tokens),
             Some("none") => Placeholders::none(),
             Some(regex) => Placeholders::matching(regex)?,
         };
-        Ok(MarkupOptions { placeholders, ..options })
-    }
-
-    /// Translates sentences as [`Self::translate_batch`] does, without their tags and placeholders, which are put back. Each of
-    /// the sentences may consist of several ones in the sense of [`MarkedUp`]; all are translated together, and the alignment of
-    /// the result is that of their words.
-    ///
-    /// # Errors
-    /// As [`Self::translate_batch`], and the aligner's file is damaged.
-    pub fn translate_batch_marked_up(
-        &self,
-        sentences: &[Sentence],
-        options: &MarkupOptions,
-        request: &Request,
-        on_progress: &mut (dyn FnMut(usize) + Send),
-    ) -> Result<Vec<Vec<Translation>>> {
-        let mut texts = MarkedUpTexts::new(self, sentences.to_vec(), options);
-        let parts = texts.sentences().len();
-        let (mut done, mut reported) = (0, 0);
-        let mut on_parts = |count: usize| {
-            done += count;
-            let texts = done * sentences.len() / parts;
-            on_progress(texts - reported);
-            reported = texts;
-        };
-        let translations = self.translate_batch(texts.sentences(), request, &mut on_parts)?;
-        texts.add(translations)
+        Ok(MarkupOptions { markup, placeholders })
     }
 }
 
 /// Texts with tags and placeholders, whose sentences are translated in any number of parts, in order.
 pub struct MarkedUpTexts {
-    translator: Translator,
     given: Vec<Sentence>,
     texts: Vec<MarkedUp>,
     /// True for a text whose translation is that of its only sentence.
@@ -97,10 +58,11 @@ struct TranslatedSentence {
 }
 
 impl MarkedUpTexts {
-    /// Takes tags and placeholders out of texts for a translator.
-    pub fn new(translator: &Translator, given: Vec<Sentence>, options: &MarkupOptions) -> Self {
+    /// Takes tags and placeholders out of texts.
+    pub fn new(translator: &PreparedTranslator, given: Vec<Sentence>) -> Self {
+        let options = translator.markup();
         let parsed = given.par_iter().map(|sentence| {
-            let placed = translator.constraints.placed_names(sentence);
+            let placed = translator.constraints().placed_names(sentence);
             let is_placed = !placed.is_empty();
             let placeholders = options.placeholders.clone().placing(placed);
             let text = MarkedUp::parse(sentence.given(), &MarkupOptions { placeholders, ..*options });
@@ -123,8 +85,7 @@ impl MarkedUpTexts {
             }
             of_texts.push(first..sentences.len());
         }
-        let (translator, translated) = (translator.clone(), Vec::new());
-        Self { translator, given, texts, is_plain, sentences, has_markers, of_texts, complete: 0, translated }
+        Self { given, texts, is_plain, sentences, has_markers, of_texts, complete: 0, translated: Vec::new() }
     }
 
     /// The texts.
@@ -142,19 +103,24 @@ impl MarkedUpTexts {
         &self.of_texts
     }
 
-    /// Takes the translations of the next sentences. Returns those of the texts that are now complete, in order.
+    /// Takes the translations of the next sentences by the translator that the texts were prepared for. Returns those of the
+    /// texts that are now complete, in order.
     ///
     /// # Errors
     /// The translator's aligner is damaged.
-    pub fn add(&mut self, translations: Vec<Vec<Translation>>) -> Result<Vec<Vec<Translation>>> {
+    pub fn add(
+        &mut self,
+        translator: &PreparedTranslator,
+        translations: Vec<Vec<Translation>>,
+    ) -> Result<Vec<Vec<Translation>>> {
         let first = self.of_texts.get(self.complete).map_or(0, |range| range.start) + self.translated.len();
-        let links = self.link(first, &translations)?;
+        let links = self.link(translator.translator(), first, &translations)?;
         let mut done = Vec::new();
         for (translations, links) in translations.into_iter().zip(links) {
             self.translated.push(TranslatedSentence { translations, links });
             let Some(range) = self.of_texts.get(self.complete).cloned() else { break };
             if self.translated.len() == range.len() {
-                done.push(self.complete_text(range));
+                done.push(self.complete_text(translator, range));
             } else {
                 self.drop_unused_weights();
             }
@@ -175,18 +141,22 @@ impl MarkedUpTexts {
     }
 
     /// Links the words of the translations of sentences with markers, of which the first has this index.
-    fn link(&self, first: usize, translations: &[Vec<Translation>]) -> Result<Vec<Vec<WordLinks>>> {
+    fn link(
+        &self,
+        translator: &Translator,
+        first: usize,
+        translations: &[Vec<Translation>],
+    ) -> Result<Vec<Vec<WordLinks>>> {
+        let words = translator.words()[0];
         let mut pairs = Vec::new();
         for (index, translations) in (first..).zip(translations).filter(|(index, _)| self.has_markers[*index]) {
             let translated = translations.iter().filter(|translation| !translation.is_copy());
-            pairs.extend(translated.map(|one| Pair::new(self.read_part(&self.sentences[index], one), &*one.text)));
+            pairs.extend(translated.map(|one| Pair::new(read_part(&self.sentences[index], one, words), &*one.text)));
         }
         let linked = if pairs.is_empty() {
             Vec::new()
         } else {
-            let translator = self.translator.clone().with_finest_words();
-            let linker = Linker::with_options(&LinkOptions::default(), Some(&translator), &[], &Silent)?;
-            linker.link(&pairs, &mut |_| {})?
+            Linker::from_model(&translator.with_finest_words())?.link(&pairs, &mut |_| {})?
         };
         let mut linked = pairs.iter().zip(&linked);
         let mut of_sentences = Vec::with_capacity(translations.len());
@@ -204,19 +174,8 @@ impl MarkedUpTexts {
         Ok(of_sentences)
     }
 
-    /// Text of a sentence up to the last word that was read for its translation.
-    fn read_part<'s>(&self, sentence: &'s Sentence, translation: &Translation) -> &'s str {
-        let Segmentation { words, cut, .. } = &translation.alignment.source;
-        if !cut {
-            return &sentence.text;
-        }
-        let spans = word_spans(&sentence.text, self.translator.words[0]);
-        let end = spans.get(words.len().saturating_sub(1)).map_or(sentence.text.len(), |last| last.end);
-        &sentence.text[..end.max(sentence.prefix_len)]
-    }
-
     /// Returns the translations of the next text, all of whose sentences are translated.
-    fn complete_text(&mut self, range: Range<usize>) -> Vec<Translation> {
+    fn complete_text(&mut self, translator: &PreparedTranslator, range: Range<usize>) -> Vec<Translation> {
         let translated = std::mem::take(&mut self.translated);
         let index = self.complete;
         self.complete += 1;
@@ -228,8 +187,11 @@ impl MarkedUpTexts {
         let ranks = if counts.clone().min() == Some(0) { 0 } else { counts.max().unwrap_or_default() };
         let mut rendered = Vec::with_capacity(ranks);
         for rank in 0..ranks {
-            let parts = range.clone().zip(&translated).map(|(sentence, one)| self.part(sentence, one, rank));
-            rendered.push(self.render(index, range.clone(), &parts.collect::<Vec<_>>()));
+            let mut parts = Vec::with_capacity(translated.len());
+            for (sentence, one) in self.sentences[range.clone()].iter().zip(&translated) {
+                parts.push(TranslatedPart::new(translator, sentence, one, rank));
+            }
+            rendered.push(self.render(index, range.clone(), &parts));
         }
         rendered
     }
@@ -260,26 +222,17 @@ impl MarkedUpTexts {
             sentences,
         }
     }
+}
 
-    /// Returns the translation of a sentence of this rank, or the last one, with all that its markers depend on.
-    fn part<'p>(&self, index: usize, translated: &'p TranslatedSentence, rank: usize) -> TranslatedPart<'p> {
-        let rank = rank.min(translated.translations.len() - 1);
-        let (translation, links) = (&translated.translations[rank], translated.links.get(rank));
-        let [source_words, target_words] = links.map(|links| links.words.clone()).unwrap_or_default();
-        let surface_forms = self.translator.checkpoint().target.surface_forms();
-        let is_cut = !translation.is_copy() && translation.alignment.source.cut;
-        TranslatedPart {
-            translation,
-            linked: LinkedText {
-                text: &translation.text,
-                source_words,
-                target_words,
-                links: links.map_or(&[], |links| &links.links),
-            },
-            is_cut: is_cut || links.is_some_and(|links| links.cut),
-            places: self.translator.constraints.places(&self.sentences[index], &translation.text, surface_forms),
-        }
+/// Returns the text of a sentence up to the last word that was read for its translation.
+fn read_part<'s>(sentence: &'s Sentence, translation: &Translation, splitting: WordSplitting) -> &'s str {
+    let Segmentation { words, cut, .. } = &translation.alignment.source;
+    if !cut {
+        return &sentence.text;
     }
+    let spans = word_spans(&sentence.text, splitting);
+    let end = spans.get(words.len().saturating_sub(1)).map_or(sentence.text.len(), |last| last.end);
+    &sentence.text[..end.max(sentence.prefix_len)]
 }
 
 /// Translation of a sentence of a text.
@@ -290,7 +243,32 @@ struct TranslatedPart<'p> {
     places: Vec<PlaceholderPlace>,
 }
 
-impl TranslatedPart<'_> {
+impl<'p> TranslatedPart<'p> {
+    /// Returns the translation of a sentence of this rank, or the last one, with all that its markers depend on.
+    fn new(
+        translator: &PreparedTranslator,
+        sentence: &Sentence,
+        translated: &'p TranslatedSentence,
+        rank: usize,
+    ) -> Self {
+        let rank = rank.min(translated.translations.len() - 1);
+        let (translation, links) = (&translated.translations[rank], translated.links.get(rank));
+        let [source_words, target_words] = links.map(|links| links.words.clone()).unwrap_or_default();
+        let surface_forms = translator.translator().checkpoint().target.surface_forms();
+        let is_cut = !translation.is_copy() && translation.alignment.source.cut;
+        Self {
+            translation,
+            linked: LinkedText {
+                text: &translation.text,
+                source_words,
+                target_words,
+                links: links.map_or(&[], |links| &links.links),
+            },
+            is_cut: is_cut || links.is_some_and(|links| links.cut),
+            places: translator.constraints().places(sentence, &translation.text, surface_forms),
+        }
+    }
+
     fn projected(&self) -> ProjectedText<'_> {
         ProjectedText { linked: &self.linked, is_cut: self.is_cut, places: &self.places }
     }
