@@ -130,8 +130,9 @@ pub fn gru_sequence(
     };
     let (states, recurrent) = sequence.forward()?;
     let result = states.clone();
-    let derivative = move |d_states: &Tensor| sequence.backward(&states, &recurrent, d_states);
-    with_derivative([gates, weight_hh, bias_hh], result, derivative)
+    with_derivative([gates, weight_hh, bias_hh], result, move |d_states| {
+        sequence.backward(&states, &recurrent, d_states)
+    })
 }
 
 struct GruSequence {
@@ -142,12 +143,25 @@ struct GruSequence {
     backwards: bool,
 }
 
+/// Step of a recurrence.
+struct SequenceStep {
+    position: usize,
+    /// Position of the step before; `None` for the first.
+    before: Option<usize>,
+}
+
 impl GruSequence {
-    /// Positions in the order of computation, each with the one before.
-    fn positions(&self) -> Result<Vec<(usize, Option<usize>)>> {
+    /// Steps in the order of computation.
+    fn steps(&self) -> Result<Vec<SequenceStep>> {
         let length = self.gates.dim(0)?;
-        let position = |step: usize| if self.backwards { length - 1 - step } else { step };
-        Ok((0..length).map(|step| (position(step), step.checked_sub(1).map(position))).collect())
+        let mut steps = Vec::with_capacity(length);
+        let mut before = None;
+        for step in 0..length {
+            let position = if self.backwards { length - 1 - step } else { step };
+            steps.push(SequenceStep { position, before });
+            before = Some(position);
+        }
+        Ok(steps)
     }
 
     /// h before a position.
@@ -175,7 +189,7 @@ impl GruSequence {
         let (length, batch, gate_size) = self.gates.dims3()?;
         let states = uninitialized((length, batch, gate_size / 3), self.gates.device())?;
         let recurrent = uninitialized(self.gates.shape(), self.gates.device())?;
-        for (position, before) in self.positions()? {
+        for SequenceStep { position, before } in self.steps()? {
             let (state, recurrent) = (self.state(&states, before)?, recurrent.get(position)?);
             product(plain(&state), transposed(&self.weight), 0.0, &recurrent)?;
             let (input, mask) = (self.gates.get(position)?, self.mask.get(position)?);
@@ -196,11 +210,10 @@ impl GruSequence {
     }
 
     fn backward(&self, states: &Tensor, recurrent: &Tensor, d_states: &Tensor) -> Result<[Option<Tensor>; 3]> {
-        let new = |like: &Tensor| uninitialized(like.shape(), like.device());
-        let (d_gates, d_recurrent, d_direct) = (new(&self.gates)?, new(&self.gates)?, new(states)?);
-        let d_product = new(&states.get(0)?)?;
+        let (d_gates, d_recurrent) = (uninitialized_like(&self.gates)?, uninitialized_like(&self.gates)?);
+        let (d_direct, d_product) = (uninitialized_like(states)?, uninitialized_like(&states.get(0)?)?);
         let mut later = None;
-        for (position, before) in self.positions()?.into_iter().rev() {
+        for SequenceStep { position, before } in self.steps()?.into_iter().rev() {
             let state = self.state(states, before)?;
             let (input, mask) = (self.gates.get(position)?, self.mask.get(position)?);
             let (recurrent, d_state) = (recurrent.get(position)?, d_states.get(position)?);
@@ -218,6 +231,10 @@ impl GruSequence {
         let d_weight = weight_gradient(&d_recurrent, &self.states_before(states)?)?;
         Ok([Some(d_gates), Some(d_weight), Some(sum_of_columns(&d_recurrent)?)])
     }
+}
+
+fn uninitialized_like(tensor: &Tensor) -> Result<Tensor> {
+    uninitialized(tensor.shape(), tensor.device())
 }
 
 /// d_outᵀ x over all rows: the gradient of W in out = x Wᵀ.
@@ -238,7 +255,7 @@ pub fn weight_gradient(d_out: &Tensor, x: &Tensor) -> Result<Tensor> {
 pub fn sum_of_columns(input: &Tensor) -> Result<Tensor> {
     let width = input.dim(candle_core::D::Minus1)?;
     let output = uninitialized(width, input.device())?;
-    let grid = Grid { blocks: width.div_ceil(WARP), threads: (WARP, WARP), shared_bytes: 0 };
+    let grid = Grid { blocks: width.div_ceil(WARP), threads: [WARP, WARP], shared_bytes: 0 };
     let arguments = [T(input), T(&output), Integer(input.elem_count() / width.max(1)), Integer(width)];
     launch(cuda_device(input)?, "sum_of_columns", grid, &arguments)?;
     Ok(output)
@@ -319,14 +336,13 @@ pub fn cross_entropy(logits: &Tensor, targets: &Tensor, smoothing: f64) -> Resul
     let sizes = [Integer(vocabulary), Number(smoothing)];
     let arguments = [T(&detached), T(&targets), T(&losses), T(&denominators), sizes[0], sizes[1]];
     launch(cuda_device(logits)?, "cross_entropy_forward", Grid::blocks(rows), &arguments)?;
-    let derivative = move |d_losses: &Tensor| {
+    let losses = with_derivative([logits; 3], losses, move |d_losses| {
         let d_logits = uninitialized((rows, vocabulary), d_losses.device())?;
         let sizes = [Integer(vocabulary), Number(smoothing)];
         let arguments = [T(&detached), T(&targets), T(&denominators), T(d_losses), T(&d_logits), sizes[0], sizes[1]];
         launch(cuda_device(d_losses)?, "cross_entropy_backward", Grid::blocks(rows), &arguments)?;
         Ok([Some(d_logits), None, None])
-    };
-    let losses = with_derivative([logits; 3], losses, derivative)?;
+    })?;
     Ok((losses.narrow(1, 0, 1)?.sum_all()?, losses.narrow(1, 1, 1)?.sum_all()?))
 }
 
@@ -336,19 +352,33 @@ pub fn cross_entropy(logits: &Tensor, targets: &Tensor, smoothing: f64) -> Resul
 /// # Errors
 /// The tensor is too large.
 pub fn dropout(tensor: &Tensor, rows: Option<&[u32]>, keys: [u32; 2], threshold: u32, keep: f32) -> Result<Tensor> {
-    let width = tensor.dim(1)?;
     let rows = rows.map(|rows| Tensor::new(rows, tensor.device())).transpose()?;
     expect(&rows, tensor.dim(0)?)?;
-    let apply = move |input: &Tensor| {
-        let output = uninitialized(input.shape(), input.device())?;
-        let positions = [Integer(input.elem_count()), Optional(rows.as_ref()), Integer(width)];
-        let mask = [Bits(keys[0]), Bits(keys[1]), Bits(threshold), Number(f64::from(keep))];
+    let mask = DropoutMask { rows, width: tensor.dim(1)?, keys, threshold, keep };
+    let result = mask.apply(&tensor.detach().contiguous()?)?;
+    with_derivative([tensor; 3], result, move |d_result| Ok([Some(mask.apply(d_result)?), None, None]))
+}
+
+/// Mask of a [`dropout`].
+struct DropoutMask {
+    /// Numbers of the rows, if any: `[rows]`
+    rows: Option<Tensor>,
+    width: usize,
+    keys: [u32; 2],
+    threshold: u32,
+    keep: f32,
+}
+
+impl DropoutMask {
+    /// Multiplies `[rows, width]` by the mask.
+    fn apply(&self, input: &Tensor) -> Result<Tensor> {
+        let output = uninitialized_like(input)?;
+        let positions = [Integer(input.elem_count()), Optional(self.rows.as_ref()), Integer(self.width)];
+        let mask = [Bits(self.keys[0]), Bits(self.keys[1]), Bits(self.threshold), Number(f64::from(self.keep))];
         let arguments = [&[T(input), T(&output)][..], &positions, &mask].concat();
         launch(cuda_device(input)?, "dropout", Grid::over(input.elem_count()), &arguments)?;
-        Ok::<_, candle_core::Error>(output)
-    };
-    let result = apply(&tensor.detach().contiguous()?)?;
-    with_derivative([tensor; 3], result, move |d_result| Ok([Some(apply(d_result)?), None, None]))
+        Ok(output)
+    }
 }
 
 /// Rows of a matrix by number, in candle's graph.
@@ -376,13 +406,12 @@ pub fn select_rows(matrix: &Tensor, numbers: &[u32]) -> Result<Tensor> {
     }
     let result = matrix.detach().index_select(&Tensor::new(numbers, device)?, 0)?;
     let (starts, members) = (Tensor::new(starts, device)?, Tensor::new(members, device)?);
-    let derivative = move |d_result: &Tensor| {
+    with_derivative([matrix; 3], result, move |d_result| {
         let d_matrix = uninitialized((rows, width), d_result.device())?;
         let arguments = [T(d_result), T(&starts), T(&members), T(&d_matrix), Integer(width)];
         launch(cuda_device(d_result)?, "sum_of_rows", Grid::blocks(rows), &arguments)?;
         Ok([Some(d_matrix), None, None])
-    };
-    with_derivative([matrix; 3], result, derivative)
+    })
 }
 
 /// Σ g² of all gradients.
