@@ -118,7 +118,7 @@ impl JumpDistribution {
 }
 
 impl JumpCounts {
-    /// Zero counts.
+    /// Counts of 0 for all jumps.
     pub fn zeros() -> Self {
         Self(vec![0.0; 2 * LONGEST + 1])
     }
@@ -148,14 +148,14 @@ impl JumpModel {
         Self { distribution, transitions: vec![OnceLock::new(); MAX_DENSE_STATES + 1] }
     }
 
-    /// J.
+    /// J: probability of each jump length.
     pub fn distribution(&self) -> &JumpDistribution {
         &self.distribution
     }
 }
 
 impl Transitions {
-    /// Transitions at the boundaries of a sentence.
+    /// Transitions at the boundaries of a sentence of `states` states, without those between its states.
     fn at_boundaries(jumps: &JumpDistribution, states: usize) -> Self {
         let mut boundaries = PaddedRows::zeros(2, states);
         jumps.transition_row(-1, boundaries.values_mut(0));
@@ -165,7 +165,7 @@ impl Transitions {
         Self { boundaries, ..Self::default() }
     }
 
-    /// All transitions.
+    /// All transitions of a sentence of `states` states.
     fn dense(jumps: &JumpDistribution, states: usize) -> Self {
         let mut by_previous = PaddedRows::zeros(states, states);
         let mut by_next = PaddedRows::zeros(states, states);

@@ -164,7 +164,7 @@ pub struct LinkCounts(Vec<AtomicU64>);
 impl LinkCounts {
     const ONE: f32 = (1u64 << 32) as f32;
 
-    /// Zero counts.
+    /// Counts of 0 for `entries` entries.
     pub fn zeros(entries: usize) -> Self {
         Self((0..entries).map(|_| AtomicU64::new(0)).collect())
     }

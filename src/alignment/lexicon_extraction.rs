@@ -104,7 +104,7 @@ pub struct LexiconEntry {
     pub count: usize,
     /// p(target | source): share of the source word's links; an unlinked occurrence counts as a link to NULL.
     pub given_source: f64,
-    /// p(source | target): share of the target word's links, likewise.
+    /// p(source | target): share of the target word's links; an unlinked occurrence counts as a link to NULL.
     pub given_target: f64,
     /// Index of the shortest pair with this link.
     pub example: usize,

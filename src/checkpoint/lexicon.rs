@@ -9,7 +9,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use super::safetensors_io::array;
 use crate::model::{TokenLexicon, TokenRows};
 
-/// Row starts and tokens.
+/// Arrays of the linked tokens: row starts and tokens.
 const LINKS: [&str; 2] = ["starts", "tokens"];
 const UNLINKED: [&str; 2] = ["unlinked_starts", "unlinked_tokens"];
 /// Former names, which are still read.

@@ -11,16 +11,16 @@ use crate::metrics::{
 /// A value for each metric that has sufficient statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PerMetric<T> {
-    /// Of BLEU.
+    /// Value for BLEU.
     pub bleu: T,
-    /// Of chrF.
+    /// Value for chrF.
     pub chrf: T,
-    /// Of the translation edit rate.
+    /// Value for the translation edit rate.
     pub ter: T,
-    /// Of the word error rate of single words.
+    /// Value for the word error rate of single words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wer: Option<T>,
-    /// Of the phone error rate of single words.
+    /// Value for the phone error rate of single words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per: Option<T>,
 }

@@ -20,7 +20,7 @@ const SIGNIFICANCE_LEVEL: f64 = 0.05;
 struct Measure {
     label: &'static str,
     number: String,
-    /// What follows the number: a unit or an interval.
+    /// Text after the number: a unit or an interval.
     suffix: String,
 }
 

@@ -17,19 +17,21 @@ use crate::parameters::Gradients;
 /// Derivatives accumulated during the backward pass.
 pub struct BackwardPass {
     tape: ForwardTape,
+    /// Derivative with respect to e / temperature before a step's backward pass, and to e after it: `[steps × rows × heads,
+    /// longest]`
     d_energies: Buffer,
-    /// With respect to W_q s: `[steps × rows, d]`; of one step only if queries are the states
+    /// Derivative with respect to W_q s: `[steps × rows, d]`; of one step only if queries are the states
     d_queries: Buffer,
-    /// With respect to the keys: `[cells, d]`
+    /// Derivative with respect to the keys: `[cells, d]`
     d_keys: Buffer,
-    /// With respect to the values: `[cells, n]`, set by [`Self::finish`]
+    /// Derivative with respect to the values: `[cells, n]`, set by [`Self::finish`]
     d_values: Buffer,
-    /// With respect to the score's own parameter
+    /// Derivative with respect to the score's own parameter
     d_param: Buffer,
-    /// With respect to the contexts: `[steps × rows, n]`. Callers add their own share before
+    /// Derivative with respect to the contexts: `[steps × rows, n]`. Callers add their own share before
     /// [`Self::backward_step`].
     pub d_contexts: Buffer,
-    /// With respect to the input of W_o; empty without a W_o
+    /// Derivative with respect to the input of W_o; empty without a W_o: `[steps × rows, n]`
     d_pooled: Buffer,
 }
 

@@ -28,7 +28,7 @@ pub struct ForwardTape {
 /// Forward tape plus the guided alignment gradient.
 pub struct GuidedTape {
     pub(super) tape: ForwardTape,
-    /// With respect to e / temperature: `[steps × rows × heads, longest]`
+    /// Derivative of the guided alignment loss with respect to e / temperature: `[steps × rows × heads, longest]`
     pub(super) d_energies: Buffer,
 }
 

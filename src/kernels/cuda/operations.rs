@@ -11,33 +11,32 @@ const WARP: usize = 32;
 /// Blocks that share the squares of one gradient.
 const SQUARE_BLOCKS: usize = 64;
 
-/// One step of a GRU: the inputs' and the state's share of the gates `[batch, 3h]`, without the biases `[3h]`, and the state
-/// `[batch, h]`.
+/// One step of a GRU.
 #[derive(Clone, Copy)]
 pub struct GruStepInputs<'a> {
-    /// x W_ihᵀ
+    /// x W_ihᵀ: `[batch, 3h]`
     pub input: &'a Tensor,
-    /// h W_hhᵀ
+    /// h W_hhᵀ: `[batch, 3h]`
     pub recurrent: &'a Tensor,
-    /// Absent if `input` contains it.
+    /// b_ih: `[3h]`; absent if `input` contains it
     pub bias_ih: Option<&'a Tensor>,
-    /// b_hh
+    /// b_hh: `[3h]`
     pub bias_hh: &'a Tensor,
-    /// h
+    /// h: `[batch, h]`
     pub state: &'a Tensor,
     /// `[batch]`: 0 in rows that keep their state.
     pub mask: Option<&'a Tensor>,
 }
 
-/// Derivatives of one step, each shaped like what it belongs to.
+/// Derivatives of one step of a GRU.
 pub struct GruStepGrads<'a> {
-    /// Derivatives of h' that are to be added up.
+    /// Derivatives with respect to h' that are to be added up: `[batch, h]`
     pub next: [Option<&'a Tensor>; 3],
-    /// Of the inputs' share.
+    /// Derivative with respect to x W_ihᵀ: `[batch, 3h]`
     pub input: &'a Tensor,
-    /// Of the state's share.
+    /// Derivative with respect to h W_hhᵀ: `[batch, 3h]`
     pub recurrent: &'a Tensor,
-    /// Of the state, apart from its share of the gates.
+    /// Derivative with respect to h, without the part through h W_hhᵀ: `[batch, h]`
     pub state: &'a Tensor,
 }
 
@@ -261,19 +260,18 @@ pub fn sum_of_columns(input: &Tensor) -> Result<Tensor> {
     Ok(output)
 }
 
-/// Additive attention's inputs in one step: queries `[batch, d]`, keys `[batch, length, d]`, values `[batch, length, n]`, v
-/// `[1, d]` and the number of real positions of each row, at least 1.
+/// Inputs of additive attention in one step.
 #[derive(Clone, Copy)]
 pub struct AttentionInputs<'a> {
-    /// q
+    /// q: `[batch, d]`
     pub query: &'a Tensor,
-    /// k
+    /// k: `[batch, length, d]`
     pub keys: &'a Tensor,
-    /// h
+    /// h: `[batch, length, n]`
     pub values: &'a Tensor,
-    /// v
+    /// v: `[1, d]`
     pub v: &'a Tensor,
-    /// `[batch]`, u32
+    /// Number of real positions of each row, at least 1: `[batch]`, u32
     pub lengths: &'a Tensor,
     /// 1 / temperature
     pub scale: f64,

@@ -19,9 +19,9 @@ pub(in crate::kernels) const EPSILON: f64 = 1e-8;
 /// Moving averages of one parameter's gradient and of its square, shaped like the parameter.
 #[derive(Clone, Debug)]
 pub struct AdamState {
-    /// m
+    /// m: moving average of the gradient
     pub first: Tensor,
-    /// v
+    /// v: moving average of the squared gradient
     pub second: Tensor,
 }
 

@@ -132,7 +132,7 @@ unsafe fn multiply_square(left: [*const Tile; 2], right: [*const Tile; 2], count
 /// Writes the product of one tile of rows by two tiles of columns.
 ///
 /// # Safety
-/// As [`multiply_square`].
+/// The registers are configured, and each pointer has `count` > 0 tiles.
 unsafe fn multiply_row(left: *const Tile, right: [*const Tile; 2], count: usize, sums: &mut Sums) {
     // SAFETY: as in `multiply_square`.
     unsafe {
