@@ -29,8 +29,8 @@ pub fn train(pairs: &[Pair], form: NormalForm, on_progress: &(dyn Fn(usize) + Sy
     estimate(pairs, form, None, on_progress)
 }
 
-/// Trains an aligner as [`train`] does, with the links that another aligner found in its own training as a prior, in that aligner's normal
-/// form. The new aligner knows the words of both.
+/// Trains an aligner as [`train`] does, with the links that another aligner found in its own training as a prior, in that
+/// aligner's normal form. The new aligner knows the words of both.
 pub fn train_with_prior(pairs: &[Pair], prior: &WordAligner, on_progress: &(dyn Fn(usize) + Sync)) -> WordAligner {
     estimate(pairs, prior.form, Some(prior), on_progress)
 }
