@@ -129,3 +129,13 @@ pub mod serve;
 pub mod cli;
 #[cfg(feature = "cli")]
 pub mod commands;
+
+/// Documentation whose examples are compiled by `cargo test --doc`.
+#[cfg(doctest)]
+mod documentation {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../docs/reference/library.md")]
+    struct Library;
+}

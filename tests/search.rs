@@ -1,4 +1,4 @@
-//! Search with the fused and the reference implementation finds the same hypotheses.
+//! Search with the CPU and the reference implementation finds the same hypotheses.
 
 #[path = "common/lexicon.rs"]
 mod lexicon;
@@ -103,14 +103,14 @@ fn backends_find_the_same_hypotheses() {
         let input: Vec<SearchInput> = padded.lengths.iter().enumerate().map(input).collect();
         let run = |scorer: &mut dyn Scorer| search(scorer, &input, &settings).unwrap();
         let reference = run(&mut EnsembleScorer::reference(&models, &padded).unwrap());
-        let fused = RnnSearch::with_packed(&models, PackingMode::Inference, |weights| {
+        let cpu = RnnSearch::with_packed(&models, PackingMode::Inference, |weights| {
             Ok(run(&mut EnsembleScorer::cpu(weights, &padded)))
         })
         .unwrap();
         let in_batches = search_all(&models, &sources, &settings.into(), &mut |_| {}).unwrap();
-        for ((reference, fused), in_batches) in reference.iter().zip(&fused).zip(&in_batches) {
-            assert_close(reference, fused);
-            assert_close(fused, in_batches);
+        for ((reference, cpu), in_batches) in reference.iter().zip(&cpu).zip(&in_batches) {
+            assert_close(reference, cpu);
+            assert_close(cpu, in_batches);
         }
     }
 }

@@ -6,7 +6,8 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::{Device, Tensor};
 use serde_json::Value;
 
-use super::model_dir::{CONFIG, Checkpoint, ModelDir, RESUME, RESUME_JSON, fingerprint_metadata};
+use super::identity::{Checkpoint, fingerprint_metadata};
+use super::model_dir::{CONFIG, ModelDir, RESUME, RESUME_JSON};
 use crate::parameters::Parameters;
 use crate::training::{Snapshot, TrainState};
 
