@@ -13,7 +13,7 @@ use softalign::attention::{AttentionConfig, ScoreName};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::SeededRng;
-use softalign::search::{BeamSearch, Source, search_all};
+use softalign::search::{BeamOptions, Source, search_all};
 use softalign::text::{Batch, BatchSize, Example, bucketed};
 use softalign::training::Optimizer;
 
@@ -222,7 +222,7 @@ fn useful_operations(sizes: &Architecture, batch: &Batch) -> f64 {
 
 fn search_rate(model: &RnnSearch, examples: &[Example], beam: usize, threads: usize) -> Result<f64> {
     let sources: Vec<Source> = examples.iter().map(|example| example.source.clone().into()).collect();
-    let settings = BeamSearch { beam, ..BeamSearch::greedy() }.into();
+    let settings = BeamOptions { beam, ..BeamOptions::greedy() }.into();
     run_on(threads, || {
         let start = Instant::now();
         let found = search_all(&[model], &sources, &settings, &mut |_| {})?;

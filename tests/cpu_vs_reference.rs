@@ -12,7 +12,7 @@ use softalign::model::{
 };
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::SeededRng;
-use softalign::search::{BeamSearch, DecodingConstraints, EnsembleScorer, SearchInput, Source, search, search_all};
+use softalign::search::{BeamOptions, DecodingConstraints, EnsembleScorer, SearchInput, Source, search, search_all};
 use softalign::text::{Batch, BatchSize, Example, PaddedBatch, bucketed};
 use softalign::training::Optimizer;
 
@@ -102,7 +102,7 @@ fn backends_translate_1000_sentences_alike() {
     let source = |line: &str| Source::from(checkpoint.source.encode(line.split('\t').next().unwrap()).unwrap());
     let sources: Vec<Source> = text.lines().map(source).collect();
     assert_eq!(sources.len(), 1000);
-    let (settings, constraints) = (BeamSearch::default(), DecodingConstraints::default());
+    let (settings, constraints) = (BeamOptions::default(), DecodingConstraints::default());
     let fused = search_all(&[&model], &sources, &settings.into(), &mut |_| {}).unwrap();
     sources.par_chunks(50).zip(fused.par_chunks(50)).for_each(|(sources, fused)| {
         let padded = PaddedBatch::new(sources.iter().map(|source| source.tokens.as_slice()));

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use candle_core::Device;
 use softalign::random::SeededRng;
-use softalign::search::BeamSearch;
+use softalign::search::BeamOptions;
 use softalign::text::{Normalization, Pair, Tokenization, Vocabulary};
 use softalign::translator::{Sentence, Translator};
 
@@ -114,7 +114,7 @@ fn streaming_releases_its_memory() {
     let translator = Translator::load_on(Path::new("checkpoints"), &Device::Cpu).unwrap();
     assert_bounded("translate", |pairs| {
         let sentences: Vec<Sentence> = pairs.iter().map(|pair| pair.source.as_str().into()).collect();
-        translator.translate_batch(&sentences, &BeamSearch::default().into(), &mut |_| {}).unwrap();
+        translator.translate_batch(&sentences, &BeamOptions::default().into(), &mut |_| {}).unwrap();
     });
     assert_bounded("align", |pairs| {
         translator.align_batch(pairs, &mut |_| {}).unwrap();

@@ -17,7 +17,7 @@ use candle_core::Result;
 use super::hypothesis_arena::{HypothesisArena, HypothesisStep};
 use super::observer::{KeptExtension, SearchObserver, Unobserved};
 use super::{
-    BeamSearch, Cancellation, ConstraintState, DecodingConstraints, Distribution, Hypothesis, HypothesisScoring,
+    BeamOptions, Cancellation, ConstraintState, DecodingConstraints, Distribution, Hypothesis, HypothesisScoring,
     Predictions, Scorer, TokenCandidate,
 };
 use crate::text::{BEGIN, END};
@@ -44,7 +44,7 @@ const GREEDY: usize = 1;
 struct Beam<'a> {
     constraints: &'a DecodingConstraints,
     cancellation: Option<&'a Cancellation>,
-    settings: &'a BeamSearch,
+    settings: &'a BeamOptions,
     arena: HypothesisArena,
     live: Vec<LiveHypothesis>,
     /// Complete hypotheses; true if they end with `</s>`.
@@ -107,7 +107,7 @@ impl Extension {
 ///
 /// # Errors
 /// The scorer fails.
-pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamSearch) -> Result<Vec<Vec<Hypothesis>>> {
+pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamOptions) -> Result<Vec<Vec<Hypothesis>>> {
     search_observed(scorer, sources, settings, &mut Unobserved)
 }
 
@@ -118,7 +118,7 @@ pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamS
 pub(super) fn search_observed(
     scorer: &mut dyn Scorer,
     sources: &[SearchInput],
-    settings: &BeamSearch,
+    settings: &BeamOptions,
     observer: &mut impl SearchObserver,
 ) -> Result<Vec<Vec<Hypothesis>>> {
     let mut beams: Vec<Beam> =
@@ -151,7 +151,7 @@ pub(super) fn is_cancelled(cancellation: Option<&Cancellation>) -> bool {
 }
 
 impl<'a> Beam<'a> {
-    fn new(row: usize, source: &SearchInput<'a>, settings: &'a BeamSearch) -> Self {
+    fn new(row: usize, source: &SearchInput<'a>, settings: &'a BeamOptions) -> Self {
         let has_greedy = settings.beam > 1;
         let required = source.constraints.required_tokens();
         Self {
@@ -415,8 +415,8 @@ mod tests {
     use super::super::table_scorer::{TableScorer, every_sequence, unconstrained};
     use super::*;
 
-    fn settings(beam: usize, length_penalty: f64) -> BeamSearch {
-        BeamSearch {
+    fn settings(beam: usize, length_penalty: f64) -> BeamOptions {
+        BeamOptions {
             beam,
             scoring: HypothesisScoring { length_penalty, coverage_penalty: 0.0, ..HypothesisScoring::default() },
             limits: LengthLimits { length_factor: 0.0, length_extra: 4, no_repeat: None },
@@ -424,12 +424,12 @@ mod tests {
         }
     }
 
-    fn with_coverage(settings: BeamSearch, coverage_penalty: f64) -> BeamSearch {
-        BeamSearch { scoring: HypothesisScoring { coverage_penalty, ..settings.scoring }, ..settings }
+    fn with_coverage(settings: BeamOptions, coverage_penalty: f64) -> BeamOptions {
+        BeamOptions { scoring: HypothesisScoring { coverage_penalty, ..settings.scoring }, ..settings }
     }
 
-    fn with_max_tokens(settings: BeamSearch, length_extra: usize) -> BeamSearch {
-        BeamSearch { limits: LengthLimits { length_extra, ..settings.limits }, ..settings }
+    fn with_max_tokens(settings: BeamOptions, length_extra: usize) -> BeamOptions {
+        BeamOptions { limits: LengthLimits { length_extra, ..settings.limits }, ..settings }
     }
 
     #[test]
@@ -482,7 +482,7 @@ mod tests {
         table.probabilities[0].iter_mut().for_each(|row| row[END as usize] = 0.0);
         let found = search(&mut table, &unconstrained(1), &settings).unwrap().remove(0);
         assert_eq!(tokens(&found), tokens(&before));
-        let three = BeamSearch { best: 3, ..settings };
+        let three = BeamOptions { best: 3, ..settings };
         beam.settings = &three;
         assert_eq!(tokens(&beam.hypotheses()), tokens(&before)[..3]);
     }

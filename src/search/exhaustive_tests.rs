@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::table_scorer::{TableScorer, every_sequence};
 use super::{
-    AvoidedPhrases, BeamSearch, DecodingConstraints, Hypothesis, HypothesisScoring, LengthFormula, LengthLimits,
-    RequiredPhrase, SampleSearch, SamplingConfig, SearchInput, sample, search,
+    AvoidedPhrases, BeamOptions, DecodingConstraints, Hypothesis, HypothesisScoring, LengthFormula, LengthLimits,
+    RequiredPhrase, SamplingOptions, SamplingConfig, SearchInput, sample, search,
 };
 use crate::random::SeededRng;
 use crate::text::{PhraseBoundaries, SurfaceForms};
@@ -92,7 +92,7 @@ fn found_and_expected(
     beam: usize,
 ) -> (Vec<Hypothesis>, Vec<(f64, Vec<u32>)>) {
     let mut table = table(seed);
-    let settings = BeamSearch { beam, scoring: SCORING, limits: limits(no_repeat), best: usize::MAX };
+    let settings = BeamOptions { beam, scoring: SCORING, limits: limits(no_repeat), best: usize::MAX };
     let input = [SearchInput { seed_index: 0, source_tokens: 1, constraints, cancellation: None }];
     let found = search(&mut table, &input, &settings).unwrap().remove(0);
     let score = |tokens: &[u32]| table.log_probability(0, tokens) / (tokens.len() as f64 + 1.0).powf(0.7);
@@ -159,7 +159,7 @@ fn pick<T: Clone>(rng: &mut SeededRng, values: &[T]) -> T {
 fn best_rank(
     seed: u64,
     constraints: &DecodingConstraints,
-    settings: &BeamSearch,
+    settings: &BeamOptions,
     tolerance: f64,
 ) -> (bool, Reverse<usize>, f64) {
     let mut table = if seed.is_multiple_of(2) { TableScorer::new(1, seed) } else { table(seed) };
@@ -193,8 +193,8 @@ fn wider_beam_never_scores_below_greedy_search() {
         let terms = pick(rng, &[Vec::new(), Vec::from_iter(Some(5..6))]);
         constraints.required.iter_mut().for_each(|phrase| phrase.term.clone_from(&terms));
         let constraints = pick(rng, &[DecodingConstraints::default(), constraints]);
-        let wide = BeamSearch { beam: 2 + rng.below(6), scoring, limits, best: 1 };
-        let greedy = best_rank(seed, &constraints, &BeamSearch { beam: 1, ..wide }, 0.0);
+        let wide = BeamOptions { beam: 2 + rng.below(6), scoring, limits, best: 1 };
+        let greedy = best_rank(seed, &constraints, &BeamOptions { beam: 1, ..wide }, 0.0);
         let found = best_rank(seed, &constraints, &wide, 1e-6);
         assert!(found >= greedy, "{seed}: {found:?}, greedy {greedy:?}, {wide:?}, {constraints:?}");
         improved += usize::from(best_rank(seed, &constraints, &wide, -1e-6) > greedy);
@@ -202,9 +202,9 @@ fn wider_beam_never_scores_below_greedy_search() {
     assert!(improved > 100, "{improved}");
 }
 
-fn sampling(samples: usize, first: usize) -> SampleSearch {
+fn sampling(samples: usize, first: usize) -> SamplingOptions {
     let sampling = SamplingConfig::default();
-    SampleSearch { samples, sampling, scoring: SCORING, limits: limits(None), seed: 3, first }
+    SamplingOptions { samples, sampling, scoring: SCORING, limits: limits(None), seed: 3, first }
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn samples_depend_only_on_seed_and_index() {
     table.rows = vec![2];
     let alone = sample(&mut table, &[input(0)], &sampling(4, 7)).unwrap().remove(0);
     assert_eq!(tokens(alone), tokens(all.pop().unwrap()));
-    let other = sample(&mut TableScorer::new(1, 1), &[input(0)], &SampleSearch { seed: 4, ..sampling(40, 5) })
+    let other = sample(&mut TableScorer::new(1, 1), &[input(0)], &SamplingOptions { seed: 4, ..sampling(40, 5) })
         .unwrap()
         .remove(0);
     let same = sample(&mut TableScorer::new(1, 1), &[input(0)], &sampling(40, 5)).unwrap().remove(0);

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::batches::{packing_mode, shortlist};
 use super::beam::search_observed;
 use super::ensemble_scorer::EnsembleScorer;
-use super::{BeamSearch, Hypothesis, Predictions, Scorer, Search, SearchInput, SearchObserver, Source};
+use super::{BeamOptions, Hypothesis, Predictions, Scorer, Search, SearchInput, SearchObserver, Source};
 use crate::kernels::Backend;
 use crate::model::RnnSearch;
 use crate::text::PaddedBatch;
@@ -57,7 +57,7 @@ impl Scorer for InspectedScorer<'_> {
 pub fn inspect(
     models: &[&RnnSearch],
     source: &Source,
-    settings: &BeamSearch,
+    settings: &BeamOptions,
     intervention: Option<&Intervention>,
     observer: &mut impl SearchObserver,
 ) -> Result<Vec<Hypothesis>> {

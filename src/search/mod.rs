@@ -31,7 +31,7 @@ pub use hypothesis_arena::Hypothesis;
 pub use inspection::{Intervention, inspect};
 pub use observer::{KeptExtension, SearchObserver};
 pub use sampling::sample;
-pub use settings::{BeamSearch, Coverage, HypothesisScoring, LengthFormula, LengthLimits, SampleSearch, Search};
+pub use settings::{BeamOptions, Coverage, HypothesisScoring, LengthFormula, LengthLimits, SamplingOptions, Search};
 pub use token_mask::TokenMask;
 
 use candle_core::Result;

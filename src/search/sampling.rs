@@ -3,7 +3,7 @@
 use candle_core::Result;
 
 use super::beam::is_cancelled;
-use super::{ConstraintState, Distribution, Hypothesis, SampleSearch, Scorer, SearchInput};
+use super::{ConstraintState, Distribution, Hypothesis, SamplingOptions, Scorer, SearchInput};
 use crate::random::SeededRng;
 use crate::text::{BEGIN, END};
 
@@ -25,7 +25,7 @@ struct SampledHypothesis<'a> {
 pub fn sample(
     scorer: &mut dyn Scorer,
     sources: &[SearchInput],
-    settings: &SampleSearch,
+    settings: &SamplingOptions,
 ) -> Result<Vec<Vec<Hypothesis>>> {
     let mut samples: Vec<SampledHypothesis> = Vec::new();
     for (row, &source) in sources.iter().enumerate() {
@@ -66,7 +66,7 @@ impl SampledHypothesis<'_> {
     }
 
     /// Samples the next token. Returns false if the hypothesis is complete.
-    fn extend(&mut self, next: Distribution, attention: &[f32], settings: &SampleSearch) -> bool {
+    fn extend(&mut self, next: Distribution, attention: &[f32], settings: &SamplingOptions) -> bool {
         let constraints = self.source.constraints;
         let reversed = self.hypothesis.tokens.iter().rev().copied();
         let mask = constraints.token_mask(&self.state, reversed, next, settings.limits.no_repeat);
@@ -92,7 +92,7 @@ impl SampledHypothesis<'_> {
         self.hypothesis = Hypothesis { finished: false, ..Hypothesis::empty() };
     }
 
-    fn finish(mut self, settings: &SampleSearch) -> Hypothesis {
+    fn finish(mut self, settings: &SamplingOptions) -> Hypothesis {
         let attention = self.hypothesis.attention.iter().map(Vec::as_slice);
         self.hypothesis.score = settings.scoring.score(self.hypothesis.log_probability, attention);
         self.hypothesis.unmet_phrases = self.source.constraints.unmet_phrases(&self.state).collect();

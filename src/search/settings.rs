@@ -8,9 +8,9 @@ use super::distribution::SamplingConfig;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Search {
     /// Beam search.
-    Beam(BeamSearch),
+    Beam(BeamOptions),
     /// Sampling from the model's distribution.
-    Sample(SampleSearch),
+    Sample(SamplingOptions),
 }
 
 impl Search {
@@ -31,15 +31,15 @@ impl Search {
     }
 }
 
-impl From<BeamSearch> for Search {
-    fn from(settings: BeamSearch) -> Self {
+impl From<BeamOptions> for Search {
+    fn from(settings: BeamOptions) -> Self {
         Self::Beam(settings)
     }
 }
 
 /// Options of beam search.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BeamSearch {
+pub struct BeamOptions {
     /// Beam size, at least 1; 1 is greedy search.
     pub beam: usize,
     /// Scores of hypotheses.
@@ -50,13 +50,13 @@ pub struct BeamSearch {
     pub best: usize,
 }
 
-impl Default for BeamSearch {
+impl Default for BeamOptions {
     fn default() -> Self {
         Self { beam: 5, scoring: HypothesisScoring::default(), limits: LengthLimits::default(), best: usize::MAX }
     }
 }
 
-impl BeamSearch {
+impl BeamOptions {
     /// Returns the options of greedy search.
     pub fn greedy() -> Self {
         Self { beam: 1, ..Self::default() }
@@ -65,7 +65,7 @@ impl BeamSearch {
 
 /// Options of sampling.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SampleSearch {
+pub struct SamplingOptions {
     /// Number of samples per sentence.
     pub samples: usize,
     /// Distribution of samples.

@@ -9,7 +9,7 @@ use clap::Parser;
 use softalign::alignment::{LinkFormat, parse_gold_line};
 use softalign::checkpoint::{Config, ModelDir};
 use softalign::cli::Cli;
-use softalign::search::BeamSearch;
+use softalign::search::BeamOptions;
 use softalign::text::{
     Column, NormalForm, Normalization, Pair, PairStream, ProtectedTokens, TableFormat, Tokenization, Vocabulary,
     WordSplitting, read_lines, read_table,
@@ -135,7 +135,7 @@ pub fn use_model_dir(dir: &ModelDir, [source, target]: [&str; 2]) -> bool {
     let device = Device::Cpu;
     let pairs = [Pair { source: source.to_owned(), target: target.to_owned() }];
     let used = Translator::load_on(dir.path(), &device).and_then(|translator| {
-        let settings = BeamSearch { beam: 2, ..BeamSearch::default() }.into();
+        let settings = BeamOptions { beam: 2, ..BeamOptions::default() }.into();
         translator.translate_batch(&[source.into(), "unknown".into()], &settings, &mut |_| {})?;
         translator.align_batch(&pairs, &mut |_| {})
     });

@@ -18,7 +18,7 @@ use super::signals::Signals;
 use crate::cli::{CHANGEABLE, Cli, ExplicitArgs, TrainArgs, joined_options};
 use crate::error::usage;
 use crate::render::escape_controls;
-use crate::search::BeamSearch;
+use crate::search::BeamOptions;
 use crate::text::{Pair, SHIPPED_TRAINING, is_standard, standard_input_has_data};
 use crate::trainer::{InitFrom, RunContext, TrainingSources, TrainingSpec, recorded_options, resume, train};
 use crate::training::TrainConfig;
@@ -150,7 +150,7 @@ fn reject_changed_options(given: &ExplicitArgs<TrainArgs>, out: &Path) -> Result
 fn show(mut output: Output, out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
     let translator = Translator::load_on(out, device)?;
     let sentences: Vec<Sentence> = pairs.iter().take(SHOWN).map(|pair| Sentence::from(&pair.source)).collect();
-    let translations = translator.translate_batch(&sentences, &BeamSearch::default().into(), &mut |_| {})?;
+    let translations = translator.translate_batch(&sentences, &BeamOptions::default().into(), &mut |_| {})?;
     let heatmap = heatmap(output.is_terminal());
     for (sentence, translations) in sentences.iter().zip(&translations) {
         output.with(|out| {
