@@ -70,11 +70,15 @@ impl SampledHypothesis<'_> {
         let constraints = self.source.constraints;
         let reversed = self.hypothesis.tokens.iter().rev().copied();
         let mask = constraints.token_mask(&self.state, reversed, next, settings.limits.no_repeat);
-        // A sample cannot go back to the beginning of a word.
-        let allowed = |token| mask.allows(token) && !mask.leads_to_avoided(token);
-        let agreeing =
-            next.sample(&settings.sampling, &|token| allowed(token) && mask.agrees_with_model(token), &mut self.rng);
-        let drawn = agreeing.or_else(|| next.sample(&settings.sampling, &allowed, &mut self.rng));
+        let config = &settings.sampling;
+        let mut drawn = next.sample(
+            config,
+            &|token| mask.allows_in_sample(token) && mask.agrees_with_model(token),
+            &mut self.rng,
+        );
+        if drawn.is_none() {
+            drawn = next.sample(config, &|token| mask.allows_in_sample(token), &mut self.rng);
+        }
         let Some(candidate) = drawn else { return false };
         self.hypothesis.log_probability += f64::from(candidate.log_probability);
         self.hypothesis.token_log_probabilities.push(f64::from(candidate.log_probability));

@@ -191,15 +191,16 @@ mod tests {
     #[test]
     fn scores_match_hand_computed_values() {
         let rows = [[0.5f32, 0.5], [0.25, 0.75], [0.0, 1.0]];
-        let score = |length_formula, length_penalty, coverage_penalty| {
+        for (length_formula, length_penalty, coverage_penalty, expected) in [
+            (LengthFormula::Power, 1.0, 0.0, -2.0),
+            (LengthFormula::Power, 0.0, 0.0, -6.0),
+            (LengthFormula::Wu, 2.0, 0.0, -6.0 / (64.0 / 36.0)),
+            (LengthFormula::Reward, 0.5, 0.0, -4.5),
+            (LengthFormula::Power, 1.0, 0.2, (-6.0 + 0.2 * 0.77f64.ln()) / 3.0),
+        ] {
             let scoring = HypothesisScoring { length_formula, length_penalty, coverage_penalty };
-            scoring.score(-6.0, rows.iter().map(|row| &row[..]))
-        };
-        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} {expected}");
-        close(score(LengthFormula::Power, 1.0, 0.0), -2.0);
-        close(score(LengthFormula::Power, 0.0, 0.0), -6.0);
-        close(score(LengthFormula::Wu, 2.0, 0.0), -6.0 / (64.0 / 36.0));
-        close(score(LengthFormula::Reward, 0.5, 0.0), -4.5);
-        close(score(LengthFormula::Power, 1.0, 0.2), (-6.0 + 0.2 * 0.77f64.ln()) / 3.0);
+            let score = scoring.score(-6.0, rows.iter().map(|row| &row[..]));
+            assert!((score - expected).abs() < 1e-12, "{score} {expected}");
+        }
     }
 }

@@ -79,6 +79,12 @@ impl TokenMask<'_> {
         }
     }
 
+    /// True if the token may come next in a sample, which cannot go back to the beginning of a word: it is allowed and leads
+    /// to no avoided word.
+    pub fn allows_in_sample(&self, token: u32) -> bool {
+        self.allows(token) && !self.leads_to_avoided(token)
+    }
+
     /// True if the token agrees with the model's most probable one: it leaves the words around a required phrase as the
     /// model wants them, or the model itself wants it too, and words stay known.
     pub fn agrees_with_model(&self, token: u32) -> bool {
