@@ -1,4 +1,4 @@
-//! Search with the fused and the reference implementation finds the same hypotheses.
+//! Search on the CPU backend and on the reference backend finds the same hypotheses.
 
 #[path = "common/lexicon.rs"]
 mod lexicon;
@@ -77,6 +77,7 @@ fn assert_close(a: &[Hypothesis], b: &[Hypothesis]) {
     for (a, b) in a.iter().zip(b) {
         assert_eq!((&a.tokens, a.finished), (&b.tokens, b.finished));
         assert!((a.log_probability - b.log_probability).abs() < 1e-3, "{} {}", a.log_probability, b.log_probability);
+        assert_eq!(a.attention.len(), b.attention.len());
         for (a, b) in a.attention.iter().zip(&b.attention) {
             assert!(a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5));
         }
@@ -103,14 +104,15 @@ fn backends_find_the_same_hypotheses() {
         let input: Vec<SearchInput> = padded.lengths.iter().enumerate().map(input).collect();
         let run = |scorer: &mut dyn Scorer| search(scorer, &input, &settings).unwrap();
         let reference = run(&mut EnsembleScorer::reference(&models, &padded).unwrap());
-        let fused = RnnSearch::with_packed(&models, PackingMode::Inference, |weights| {
+        let cpu = RnnSearch::with_packed(&models, PackingMode::Inference, |weights| {
             Ok(run(&mut EnsembleScorer::cpu(weights, &padded)))
         })
         .unwrap();
         let in_batches = search_all(&models, &sources, &settings.into(), &mut |_| {}).unwrap();
-        for ((reference, fused), in_batches) in reference.iter().zip(&fused).zip(&in_batches) {
-            assert_close(reference, fused);
-            assert_close(fused, in_batches);
+        assert_eq!([reference.len(), cpu.len(), in_batches.len()], [sources.len(); 3]);
+        for ((reference, cpu), in_batches) in reference.iter().zip(&cpu).zip(&in_batches) {
+            assert_close(reference, cpu);
+            assert_close(cpu, in_batches);
         }
     }
 }
@@ -120,6 +122,7 @@ fn search_is_independent_of_its_batch() {
     let model = model(5);
     let sources = sources();
     let batched = search_all(&[&model], &sources, &BeamOptions::default().into(), &mut |_| {}).unwrap();
+    assert_eq!(batched.len(), sources.len());
     for (source, batched) in sources.iter().zip(&batched) {
         let alone =
             search_all(&[&model], std::slice::from_ref(source), &BeamOptions::default().into(), &mut |_| {}).unwrap();
@@ -136,6 +139,7 @@ fn shortlists_are_the_same_on_both_backends_and_in_any_batch() {
         let mut sources = sources();
         sources[3].constraints = constrained.clone();
         let batched = search_all(models, &sources, &settings.into(), &mut |_| {}).unwrap();
+        assert_eq!(batched.len(), sources.len());
         for (source, batched) in sources.iter().zip(&batched) {
             let found = search_all(models, std::slice::from_ref(source), &settings.into(), &mut |_| {}).unwrap();
             assert_close(&found[0], batched);
@@ -177,6 +181,7 @@ fn samples_agree_across_backends_and_batches() {
         (HypothesisScoring::default(), LengthLimits { no_repeat: Some(2), ..LengthLimits::default() });
     let settings = SamplingOptions { samples: 3, sampling, scoring, limits, seed: 7, first: 10 };
     let batched = search_all(&models, &sources, &Search::Sample(settings), &mut |_| {}).unwrap();
+    assert_eq!(batched.len(), sources.len());
     let constraints = DecodingConstraints::default();
     for (number, (source, batched)) in sources.iter().zip(&batched).enumerate() {
         let padded = PaddedBatch::new([source.tokens.as_slice()].into_iter());
@@ -202,6 +207,7 @@ fn ensemble_search_agrees_with_forced_scores() {
     let settings =
         BeamOptions { limits: LengthLimits { length_factor: 20.0, ..LengthLimits::default() }, ..BeamOptions::default() };
     let found = search_all(&models, &sources, &settings.into(), &mut |_| {}).unwrap();
+    assert_eq!(found.len(), sources.len());
     let best: Vec<&Hypothesis> = found.iter().map(|hypotheses| &hypotheses[0]).collect();
     let examples: Vec<Example> =
         sources.iter().zip(&best).map(|(source, one)| Example::new(source.tokens.clone(), one.tokens.clone())).collect();
@@ -211,8 +217,9 @@ fn ensemble_search_agrees_with_forced_scores() {
             models.iter().map(|model| model.force_decode(&batch, 0.0).unwrap().remove(0)).collect();
         let mean = ForcedScores::ensemble_mean(&forced);
         assert!((mean.log_probability() - one.log_probability).abs() < 1e-3);
-        for (a, b) in mean.weights.iter().flatten().zip(one.attention.iter().flatten()) {
-            assert!((a - b).abs() < 1e-5);
+        assert_eq!(mean.weights.len(), one.attention.len());
+        for (a, b) in mean.weights.iter().zip(&one.attention) {
+            assert!(a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5));
         }
     }
     assert!(best.iter().any(|one| one.finished));

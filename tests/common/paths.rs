@@ -1,4 +1,4 @@
-//! Both implementations of loss and gradients: fused CPU kernels, and candle's operations as the reference.
+//! Both implementations of loss and gradients: hand-written derivatives on the CPU, and candle's operations as the reference.
 
 use candle_core::Result;
 use softalign::model::{BatchLoss, Dropout, RnnSearch};
@@ -8,7 +8,7 @@ use softalign::text::Batch;
 /// Signature of both implementations.
 pub type Path = fn(&RnnSearch, &Batch, f64, &Dropout, &mut Gradients) -> Result<BatchLoss>;
 
-/// Fused, reference.
+/// CPU, reference.
 pub const PATHS: [Path; 2] = [RnnSearch::gradients, RnnSearch::reference_gradients];
 
 /// Returns the loss and gradients of a batch. The gradients start non-zero: they must be overwritten, not accumulated.
