@@ -68,10 +68,10 @@ impl<'l> LexicalBias<'l> {
         self.mix(alphas, sources.clone());
         for (d_alpha, source) in d_alphas.iter_mut().zip(sources) {
             let (tokens, probabilities) = self.lexicon.row(source);
-            let term = |(&token, probability): (&u32, &f32)| {
+            let terms = tokens.iter().zip(probabilities).map(|(&token, probability)| {
                 d_logits[token as usize] * probability / (EPSILON + self.l[token as usize])
-            };
-            *d_alpha = tokens.iter().zip(probabilities).map(term).sum();
+            });
+            *d_alpha = terms.sum();
         }
         self.touched.drain(..).for_each(|token| self.l[token as usize] = 0.0);
     }
@@ -111,15 +111,15 @@ mod tests {
         let d_logits = [0.3f32, -0.1, 0.7, 0.2, -0.4, 0.5];
         let mut d_alphas = [9.0f32; 3];
         bias.backward(&d_logits, &alphas, sources.into_iter(), &mut d_alphas);
-        let value = |alphas: &[f32]| -> f64 {
-            let mut logits = [0.0f32; 6];
-            LexicalBias::new(&lexicon).forward(&mut logits, alphas, sources.into_iter());
-            logits.iter().zip(d_logits).map(|(logit, d_logit)| f64::from(logit * d_logit)).sum()
-        };
         for j in 0..3 {
-            let shifted =
-                |step: f32| value(&std::array::from_fn::<f32, 3, _>(|i| alphas[i] + if i == j { step } else { 0.0 }));
-            let slope = (shifted(0.01) - shifted(-0.01)) / 0.02;
+            let [above, below] = [0.01, -0.01].map(|step| {
+                let mut alphas = alphas;
+                alphas[j] += step;
+                let mut logits = [0.0f32; 6];
+                LexicalBias::new(&lexicon).forward(&mut logits, &alphas, sources.into_iter());
+                logits.iter().zip(d_logits).map(|(logit, d_logit)| f64::from(logit * d_logit)).sum::<f64>()
+            });
+            let slope = (above - below) / 0.02;
             assert!((slope - f64::from(d_alphas[j])).abs() < 1e-2 * (1.0 + slope.abs()), "{slope} {d_alphas:?}");
         }
         assert!(bias.l.iter().all(|&value| value == 0.0) && bias.touched.is_empty());
