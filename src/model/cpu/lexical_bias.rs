@@ -1,5 +1,9 @@
 //! Output bias of a [`TokenLexicon`], forward and backward.
 
+use super::shard::{Shard, TargetPosition};
+use super::weights::PackedModel;
+use crate::attention::cpu::ForwardTape;
+use crate::kernels::buffer_pool::Buffer;
 use crate::model::TokenLexicon;
 use crate::model::token_lexicon::EPSILON;
 
@@ -74,6 +78,49 @@ impl<'l> LexicalBias<'l> {
             *d_alpha = terms.sum();
         }
         self.touched.drain(..).for_each(|token| self.l[token as usize] = 0.0);
+    }
+}
+
+/// Lexical bias at the positions of a shard.
+pub struct ShardLexicalBias<'a> {
+    bias: LexicalBias<'a>,
+    shard: &'a Shard<'a>,
+    tape: &'a ForwardTape,
+    /// α of the current position.
+    alphas: Vec<f32>,
+}
+
+impl<'a> ShardLexicalBias<'a> {
+    /// Returns `None` without a lexicon.
+    pub fn new(weights: &PackedModel<'a>, shard: &'a Shard<'a>, tape: &'a ForwardTape) -> Option<Self> {
+        let bias = LexicalBias::new(weights.lexicon?);
+        Some(Self { bias, shard, tape, alphas: Vec::new() })
+    }
+
+    fn load_alphas(&mut self, position: TargetPosition) {
+        self.alphas.resize(self.shard.source.length(position.row), 0.0);
+        self.tape.mean_alphas(position.step, position.row, &mut self.alphas);
+    }
+
+    /// Adds the bias to logits `[positions, V]`.
+    pub fn forward(&mut self, positions: &[TargetPosition], logits: &mut [f32]) {
+        let vocabulary = logits.len() / positions.len().max(1);
+        for (&position, logits) in positions.iter().zip(logits.chunks_exact_mut(vocabulary)) {
+            self.load_alphas(position);
+            self.bias.forward(logits, &self.alphas, self.shard.source_of(position.row));
+        }
+    }
+
+    /// Returns the derivatives with respect to α: `[positions, longest source]`.
+    pub fn backward(&mut self, positions: &[TargetPosition], d_logits: &[f32]) -> Buffer {
+        let (vocabulary, longest) = (d_logits.len() / positions.len().max(1), self.shard.source.steps());
+        let mut d_alphas = Buffer::zeros(positions.len() * longest);
+        let rows = d_logits.chunks_exact(vocabulary).zip(d_alphas.chunks_exact_mut(longest));
+        for (&position, (d_logits, d_alphas)) in positions.iter().zip(rows) {
+            self.load_alphas(position);
+            self.bias.backward(d_logits, &self.alphas, self.shard.source_of(position.row), d_alphas);
+        }
+        d_alphas
     }
 }
 

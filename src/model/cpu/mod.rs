@@ -12,6 +12,7 @@ mod encoder;
 mod incremental;
 mod lexical_bias;
 mod mixture_output;
+mod output_block;
 mod output_layer;
 mod packer;
 mod posterior_attention;
@@ -34,6 +35,7 @@ use decoder::{DecoderBackward, DecoderPass};
 use decoder_loop::DecoderOutput;
 use encoder::{EncoderBackward, EncoderPass};
 pub use incremental::CpuIncrementalDecoder;
+use output_block::OutputStep;
 use output_layer::OutputPass;
 use posterior_attention::posterior_attention;
 use shard::Shard;
@@ -56,12 +58,12 @@ pub fn gradients(
     let shards = Shard::split(batch, share, rayon::current_num_threads());
     let scale = 1.0 / batch.target.tokens() as f32;
     with_packed(model, PackingMode::Training, |weights| {
-        let objective = Objective { smoothing: smoothing as f32, scale };
         let passes: Vec<ShardPass> =
             shards.par_iter().map(|shard| ShardPass::forward(weights, shard, dropout, scale)).collect();
         let guidance = passes.iter().map(|pass| pass.guidance).sum();
         let outputs: Vec<DecoderOutput> = passes.iter().map(|pass| pass.decoder.output()).collect();
-        let (loss, output) = OutputPass::forward_backward(weights, &shards, &outputs, dropout, objective, gradients)?;
+        let step = OutputStep { weights, dropout, objective: Objective { smoothing: smoothing as f32, scale } };
+        let (loss, output) = OutputPass::forward_backward(step, &shards, &outputs, gradients)?;
         let passes = passes.into_par_iter().enumerate();
         let (encoders, decoders): (Vec<_>, Vec<_>) = passes
             .map(|(number, ShardPass { encoder, decoder, .. })| {
