@@ -26,7 +26,7 @@ use candle_core::Result;
 use rayon::prelude::*;
 
 use super::view::ModelView;
-use super::{BatchLoss, Dropout, ForcedScores};
+use super::{BatchLoss, Dropout, ForcedScores, TrainingStep};
 use crate::attention::cpu::GuidedTape;
 use crate::kernels::cpu::cross_entropy::Objective;
 use crate::parameters::Gradients;
@@ -43,14 +43,8 @@ pub use weights::{PackedModel, PackingMode, with_all_packed, with_packed};
 
 /// Loss of a share of a batch; `gradients` becomes its part of the gradient of the batch's mean per target token, label
 /// smoothing and guided alignment included.
-pub fn gradients(
-    model: ModelView,
-    batch: &Batch,
-    share: BatchShare,
-    smoothing: f64,
-    dropout: &Dropout,
-    gradients: &mut Gradients,
-) -> Result<BatchLoss> {
+pub fn gradients(model: ModelView, step: TrainingStep, gradients: &mut Gradients) -> Result<BatchLoss> {
+    let TrainingStep { batch, share, smoothing, dropout } = step;
     if share.index >= batch.target.batch() {
         gradients.zero_all()?;
         return Ok(BatchLoss::default());
@@ -59,17 +53,17 @@ pub fn gradients(
     let scale = 1.0 / batch.target.tokens() as f32;
     with_packed(model, PackingMode::Training, |weights| {
         let passes: Vec<ShardPass> =
-            shards.par_iter().map(|shard| ShardPass::forward(weights, shard, dropout, scale)).collect();
+            shards.par_iter().map(|shard| ShardPass::forward(weights, shard, &dropout, scale)).collect();
         let guidance = passes.iter().map(|pass| pass.guidance).sum();
         let outputs: Vec<DecoderOutput> = passes.iter().map(|pass| pass.decoder.output()).collect();
-        let step = OutputStep { weights, dropout, objective: Objective { smoothing: smoothing as f32, scale } };
+        let step = OutputStep { weights, dropout: &dropout, objective: Objective { smoothing: smoothing as f32, scale } };
         let (loss, output) = OutputPass::forward_backward(step, &shards, &outputs, gradients)?;
         let passes = passes.into_par_iter().enumerate();
         let (encoders, decoders): (Vec<_>, Vec<_>) = passes
             .map(|(number, ShardPass { encoder, decoder, .. })| {
                 let (shard, shard_grads) = (&shards[number], output.shard_grads(weights, &shards[number], number));
-                let (decoder, d_annotations) = decoder.backward(weights, shard, dropout, shard_grads);
-                (encoder.backward(weights, shard, dropout, &d_annotations), decoder)
+                let (decoder, d_annotations) = decoder.backward(weights, shard, &dropout, shard_grads);
+                (encoder.backward(weights, shard, &dropout, &d_annotations), decoder)
             })
             .unzip();
         DecoderBackward::gradients(&decoders, weights, gradients)?;
