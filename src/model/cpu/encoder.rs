@@ -99,7 +99,7 @@ impl<'w> DirectionPass<'w> {
     fn backward(self, d_states: &mut [f32], d_input: &mut [f32], source: &Ragged) -> DirectionBackward<'w> {
         let Self { mut cell, backwards, before, .. } = self;
         let h = cell.weights().state_size();
-        // With respect to the states before the step that follows, which rows that end here do not have.
+        // With respect to the states before the step that follows, which rows that end here do not have: [rows, h]
         let mut carried = Buffer::zeros(source.rows() * h);
         for step in DirectionStep::all(source, backwards).iter().rev() {
             let positions = &step.positions;
@@ -128,6 +128,7 @@ impl<'w> EncoderPass<'w> {
         for (layer, [forward, backward]) in weights.encoder.iter().enumerate() {
             let directions = [(forward, false), (backward, true)]
                 .map(|(cell, backwards)| DirectionPass::forward(cell, &input, &shard.source, backwards));
+            // [positions, n]
             let mut output = join(&directions);
             shard.apply_source_dropout(&mut output, layer_mask(dropout, layer), n);
             layers.push(EncoderLayer { input: std::mem::replace(&mut input, output), directions });
@@ -151,6 +152,7 @@ impl<'w> EncoderPass<'w> {
         for (layer, EncoderLayer { input, directions }) in self.layers.into_iter().enumerate().rev() {
             shard.apply_source_dropout(&mut d_output, layer_mask(dropout, layer), n);
             let mut d_input = Buffer::zeros(input.len());
+            // Of one direction: [positions, h]
             let mut d_states = Buffer::scratch(d_output.len() / 2);
             let [forward, backward] = directions;
             let directions = [(forward, 0), (backward, h)].map(|(direction, first)| {

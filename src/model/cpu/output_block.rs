@@ -170,15 +170,19 @@ impl BlockPass {
         let (e, n) = (sizes.embedding_size, sizes.hidden_size);
         let rows = OutputRows::forward(weights, dropout, output, block, [&mut *dropped, &mut *logits]);
         let BlockLoss { loss, d_alphas } = block.loss(step, output, logits);
+        // Now with respect to the logits: [rows, V]
         let d_logits = logits;
         let mut d_bias = Buffer::zeros(sizes.target_vocabulary);
         add_row_sums(&mut d_bias, d_logits);
+        // [rows, e]
         let d_row_sum = rows.backward(weights, dropout, block, d_logits);
+        // [positions, e], and [rows, e] under exact hard attention
         let (d_sum, d_token_sum) = if sizes.attention.is_exact() {
             (block.sums_of_positions(&d_row_sum, e), Some(d_row_sum))
         } else {
             (d_row_sum, None)
         };
+        // [positions, n + e + n]
         let mut d_input = Buffer::scratch(rows.input.len());
         weights.readout.backward(&mut d_input, &d_sum, WriteMode::Overwrite);
         apply_output_dropout(block.positions, &mut d_input, dropout.mask(DropoutSite::States), n, n + e + n);
@@ -215,10 +219,12 @@ impl OutputRows {
             }
         }
         apply_output_dropout(positions, &mut input, dropout.mask(DropoutSite::States), n, width);
+        // [positions, e]
         let mut readout = state_sums(weights, &input);
         match of_tokens {
             Some(of_tokens) => {
                 let of_states = readout;
+                // [rows, e]
                 readout = Buffer::scratch(rows.len() * e);
                 let mut rest = &mut readout[..];
                 for (of_state, position) in of_states.chunks_exact(e).zip(*positions) {
