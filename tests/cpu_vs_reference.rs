@@ -8,11 +8,11 @@ use softalign::attention::AttentionConfig;
 use softalign::checkpoint::ModelDir;
 use softalign::kernels::matrix::Precision;
 use softalign::model::{
-    Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, ForcedScores, InitialState, RnnSearch,
+    Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, ForcedScores, InitialState, RnnSearch, TrainingStep,
 };
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::SeededRng;
-use softalign::search::{BeamSearch, DecodingConstraints, EnsembleScorer, SearchInput, Source, search, search_all};
+use softalign::search::{BeamOptions, DecodingConstraints, EnsembleScorer, SearchInput, Source, search, search_all};
 use softalign::text::{Batch, BatchSize, Example, PaddedBatch, bucketed};
 use softalign::training::Optimizer;
 
@@ -30,7 +30,7 @@ fn examples() -> Vec<Example> {
 }
 
 /// Signature of both implementations of loss and gradients.
-type GradientFn = fn(&RnnSearch, &Batch, f64, &Dropout, &mut Gradients) -> candle_core::Result<BatchLoss>;
+type GradientFn = fn(&RnnSearch, TrainingStep, &mut Gradients) -> candle_core::Result<BatchLoss>;
 
 fn losses(path: GradientFn, precision: Precision) -> Vec<f64> {
     let architecture = Architecture {
@@ -58,7 +58,7 @@ fn losses(path: GradientFn, precision: Precision) -> Vec<f64> {
     let step = |(step, indices): (usize, &Vec<usize>)| {
         let batch = Batch::new(&examples, indices);
         let dropout = Dropout::new(rates, 1, step as u64);
-        let loss = path(&model, &batch, 0.1, &dropout, &mut gradients).unwrap();
+        let loss = path(&model, TrainingStep::new(&batch, 0.1, dropout), &mut gradients).unwrap();
         optimizer.step(model.parameters(), &gradients, 0.003).unwrap();
         loss.smoothed / loss.tokens as f64
     };
@@ -102,7 +102,7 @@ fn backends_translate_1000_sentences_alike() {
     let source = |line: &str| Source::from(checkpoint.source.encode(line.split('\t').next().unwrap()).unwrap());
     let sources: Vec<Source> = text.lines().map(source).collect();
     assert_eq!(sources.len(), 1000);
-    let (settings, constraints) = (BeamSearch::default(), DecodingConstraints::default());
+    let (settings, constraints) = (BeamOptions::default(), DecodingConstraints::default());
     let cpu = search_all(&[&model], &sources, &settings.into(), &mut |_| {}).unwrap();
     sources.par_chunks(50).zip(cpu.par_chunks(50)).for_each(|(sources, cpu)| {
         let padded = PaddedBatch::new(sources.iter().map(|source| source.tokens.as_slice()));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier, Mutex};
 
 use candle_core::{Device, Result, Tensor};
 use softalign::communicator::Communicator;
-use softalign::model::{Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
+use softalign::model::{Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch, TrainingStep};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::SeededRng;
 use softalign::text::{Batch, BatchShare, Example, GuideWeight};
@@ -113,9 +113,9 @@ fn batch(size: usize) -> Batch {
     Batch::new(&examples, &(0..size).collect::<Vec<_>>())
 }
 
-type GradientsOfShare = fn(&RnnSearch, &Batch, BatchShare, f64, &Dropout, &mut Gradients) -> Result<BatchLoss>;
+type GradientFn = fn(&RnnSearch, TrainingStep, &mut Gradients) -> Result<BatchLoss>;
 
-const BACKENDS: [GradientsOfShare; 2] = [RnnSearch::gradients_of_share, RnnSearch::reference_gradients_of_share];
+const BACKENDS: [GradientFn; 2] = [RnnSearch::gradients, RnnSearch::reference_gradients];
 
 #[test]
 fn gradients_of_shares_add_up_to_that_of_the_batch() {
@@ -126,9 +126,9 @@ fn gradients_of_shares_add_up_to_that_of_the_batch() {
         let gradients = |batch: &Batch, share: BatchShare| -> (BatchLoss, BTreeMap<String, Vec<f32>>) {
             // Values of an earlier step must not remain.
             let mut gradients = Gradients::zeros(model.parameters()).unwrap();
-            let dropout = Dropout::new(rates, 1, 5);
-            model.gradients(batch, 0.1, &dropout, &mut gradients).unwrap();
-            let loss = backend(&model, batch, share, 0.1, &dropout, &mut gradients).unwrap();
+            let step = TrainingStep::new(batch, 0.1, Dropout::new(rates, 1, 5));
+            model.gradients(step, &mut gradients).unwrap();
+            let loss = backend(&model, step.of_share(share), &mut gradients).unwrap();
             let values =
                 |(name, tensor): (&String, &Tensor)| (name.clone(), tensor.flatten_all().unwrap().to_vec1().unwrap());
             (loss, gradients.iter().map(values).collect())

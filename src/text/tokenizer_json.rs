@@ -58,12 +58,7 @@ impl TokenizerFile {
         let ids = model.vocab;
         ensure!(model.merges.is_some() == (tokenization == Tokenization::Bpe), "merges are missing, or this tokenization has none");
         check_ids(&ids)?;
-        let merge = |[first, second]: &[Token; 2]| {
-            let merged = Token(format!("{}{}", first.0, second.0).into());
-            let known = Some([*ids.get(first)?, *ids.get(second)?]);
-            known.filter(|_| ids.contains_key(&merged))
-        };
-        let merges: Option<_> = model.merges.iter().flatten().map(merge).collect();
+        let merges: Option<_> = model.merges.iter().flatten().map(|pair| merge_ids(&ids, pair)).collect();
         let merges = merges.context("a merge has a token that is not in \"vocab\"")?;
         let mut by_id = vec![String::new(); ids.len()];
         for (token, id) in ids {
@@ -76,6 +71,13 @@ impl TokenizerFile {
     pub fn ids(&self) -> HashMap<&str, u32> {
         self.tokens.iter().map(String::as_str).zip(0..).collect()
     }
+}
+
+/// Returns the ids of two tokens to merge; none if one of them, or the merged token, has no id.
+fn merge_ids(ids: &HashMap<Token, u32>, [first, second]: &[Token; 2]) -> Option<[u32; 2]> {
+    let merged = Token(format!("{}{}", first.0, second.0).into());
+    let known = Some([*ids.get(first)?, *ids.get(second)?]);
+    known.filter(|_| ids.contains_key(&merged))
 }
 
 /// Checks that each id below the size occurs once, special tokens come first, and no token is empty or has a line break.
@@ -123,14 +125,13 @@ pub(super) fn rules(tokenization: Tokenization, normalization: Normalization, pr
         }),
         Tokenization::Word | Tokenization::Char | Tokenization::Letter => json!({"type": "WordLevel", "unk_token": unknown}),
     };
-    let special = |(id, content): (usize, &&str)| {
-        json!({
+    let mut specials = Vec::with_capacity(SPECIALS.len());
+    for (id, content) in SPECIALS.iter().enumerate() {
+        specials.push(json!({
             "id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
             "normalized": false, "special": true
-        })
-    };
-    let replace =
-        |pattern: &str, content: &str| json!({"type": "Replace", "pattern": {"String": pattern}, "content": content});
+        }));
+    }
     let mut normalizers = normalization.rules().iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>()?;
     if tokenization == Tokenization::Letter {
         normalizers.push(json!({"type": "NFD"}));
@@ -146,7 +147,7 @@ pub(super) fn rules(tokenization: Tokenization, normalization: Normalization, pr
         "version": "1.0",
         "truncation": null,
         "padding": null,
-        "added_tokens": SPECIALS.iter().enumerate().map(special).collect::<Vec<_>>(),
+        "added_tokens": specials,
         "normalizer": {"type": "Sequence", "normalizers": normalizers},
         "pre_tokenizer": {
             "type": "Split", "pattern": {"Regex": protected_tokens.pattern(tokenization)}, "behavior": "Isolated", "invert": false
@@ -155,6 +156,11 @@ pub(super) fn rules(tokenization: Tokenization, normalization: Normalization, pr
         "decoder": {"type": "Sequence", "decoders": decoders},
         "model": model
     }))
+}
+
+/// Returns a rule that replaces a pattern.
+fn replace(pattern: &str, content: &str) -> Value {
+    json!({"type": "Replace", "pattern": {"String": pattern}, "content": content})
 }
 
 /// Converts an error of the tokenizers crate, which anyhow does not accept because it is unsized.

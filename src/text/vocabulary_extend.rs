@@ -29,9 +29,13 @@ impl Vocabulary {
     /// features, are no text.
     pub fn copies(&self, other: &Self) -> Vec<Option<u32>> {
         let protected: HashSet<String> = self.protected_tokens().spellings(self.tokenization()).into_iter().collect();
-        let is_text = |(id, token): (usize, &String)| id >= SPECIALS.len() && !protected.contains(token);
-        let are_text = self.all_tokens().iter().enumerate().map(is_text).collect::<Vec<_>>();
-        self.origins(other).into_iter().zip(are_text).map(|(copy, is_text)| copy.filter(|_| is_text)).collect()
+        let mut copies = self.origins(other);
+        for (id, (token, copy)) in self.all_tokens().iter().zip(&mut copies).enumerate() {
+            if id < SPECIALS.len() || protected.contains(token) {
+                *copy = None;
+            }
+        }
+        copies
     }
 
     fn all_tokens(&self) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use candle_core::{Device, Result};
 
 use super::{Optimizer, TrainingSettings};
-use crate::model::{Architecture, Dropout, RnnSearch};
+use crate::model::{Architecture, Dropout, RnnSearch, TrainingStep};
 use crate::parameters::{Gradients, Parameters};
 use crate::text::{Batch, Example};
 
@@ -31,7 +31,7 @@ pub fn seconds_per_epoch(
     let mut step = |number: usize| {
         let batch = Batch::new(examples, &batches[number % batches.len()]);
         let dropout = Dropout::new(settings.dropout, settings.seed, number as u64);
-        let loss = model.gradients(&batch, settings.label_smoothing, &dropout, &mut gradients)?;
+        let loss = model.gradients(TrainingStep::new(&batch, settings.label_smoothing, dropout), &mut gradients)?;
         optimizer.step(model.parameters(), &gradients, settings.learning_rate)?;
         Ok::<_, candle_core::Error>(loss.tokens)
     };

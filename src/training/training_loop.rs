@@ -11,7 +11,7 @@ use super::{
 };
 use crate::communicator::Communicator;
 use crate::kernels::tensor_mut::all_finite;
-use crate::model::{Dropout, RnnSearch};
+use crate::model::{Dropout, RnnSearch, TrainingStep};
 use crate::parameters::Gradients;
 use crate::text::Batch;
 
@@ -211,8 +211,8 @@ impl<'a> TrainingLoop<'a> {
         let step = self.progress.step + 1;
         let learning_rate = self.learning_rate(self.share_done(batches));
         let dropout = Dropout::new(settings.dropout, settings.seed, step);
-        let (share, smoothing) = (self.processes.share(), settings.label_smoothing);
-        let loss = self.model.gradients_of_share(batch, share, smoothing, &dropout, &mut self.gradients)?;
+        let inputs = TrainingStep::new(batch, settings.label_smoothing, dropout).of_share(self.processes.share());
+        let loss = self.model.gradients(inputs, &mut self.gradients)?;
         let loss = self.processes.all_reduce(&self.gradients, loss, self.model.device())?;
         let updated = loss.smoothed.is_finite()
             && self.optimizer.step(self.model.parameters(), &self.gradients, learning_rate)?.is_finite();

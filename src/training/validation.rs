@@ -10,7 +10,7 @@ use super::{Metric, ValidationScore};
 use crate::alignment::{Alignment, AttentionStats, AttentionSums};
 use crate::metrics::{self, Scores};
 use crate::model::{BatchLoss, ForcedScores, RnnSearch};
-use crate::search::{BeamSearch, Source, search_all};
+use crate::search::{BeamOptions, Source, search_all};
 use crate::text::{Batch, BatchSize, EncodedCorpus, Example, Pair, Vocabulary, are_single_words, bucketed};
 
 /// Maximum number of pairs that a validation translates, evenly spaced; the loss is computed over all.
@@ -100,7 +100,7 @@ impl ValidationSet<'_> {
     /// Translates sources by greedy search.
     fn translate<'e>(&self, model: &RnnSearch, examples: impl Iterator<Item = &'e Example>) -> Result<Vec<String>> {
         let sources: Vec<Source> = examples.map(|example| Source::from(example.source.clone())).collect();
-        let found = search_all(&[model], &sources, &BeamSearch::greedy().into(), &mut |_| {})?;
+        let found = search_all(&[model], &sources, &BeamOptions::greedy().into(), &mut |_| {})?;
         Ok(found.iter().map(|hypotheses| self.target_vocabulary.decode(&hypotheses[0].tokens)).collect())
     }
 

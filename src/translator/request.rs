@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::Result;
 
 use super::mbr::rank_by_utility;
-use crate::search::{BeamSearch, Cancellation, SampleSearch, Search};
+use crate::search::{BeamOptions, Cancellation, SamplingOptions, Search};
 use crate::text::{Segmentation, Vocabulary, WordSplitting};
 
 /// Maximum tokens of a sentence; longer ones are truncated. The time of attention is quadratic in the length.
@@ -92,7 +92,7 @@ impl Request {
     #[must_use]
     pub fn from_sentence(self, first: usize) -> Self {
         match self.search {
-            Search::Sample(settings) => Self { search: Search::Sample(SampleSearch { first, ..settings }), ..self },
+            Search::Sample(settings) => Self { search: Search::Sample(SamplingOptions { first, ..settings }), ..self },
             Search::Beam(_) => self,
         }
     }
@@ -115,8 +115,8 @@ impl ResultSelection {
     }
 }
 
-impl From<BeamSearch> for Request {
-    fn from(settings: BeamSearch) -> Self {
+impl From<BeamOptions> for Request {
+    fn from(settings: BeamOptions) -> Self {
         Self { search: Search::Beam(settings), selection: ResultSelection::Best(settings.best) }
     }
 }
