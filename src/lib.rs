@@ -85,7 +85,7 @@ pub use evaluation::{Evaluation, Evaluator};
 pub use kernels::gpu;
 pub use text::{Pair, read_pairs};
 pub use trainer::Trainer;
-pub use training::TrainConfig;
+pub use training::{ModelConfig, RunConfig, RunLimits, TrainConfig};
 pub use translator::{Aligner, DecodeOptions, Translator};
 
 pub mod error;

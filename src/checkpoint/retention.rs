@@ -37,7 +37,7 @@ impl ModelDir {
     /// A file cannot be read, written or removed.
     pub fn keep(&self, checkpoint: &Checkpoint, progress: &TrainState, validated: &Parameters) -> Result<()> {
         let settings = &checkpoint.config.training;
-        let Some(keep) = settings.keep else { return Ok(()) };
+        let Some(keep) = settings.retention() else { return Ok(()) };
         let listed = self.steps().with_context(|| self.cannot_list_kept())?;
         let is_complete = |step: &u64| *step <= progress.step && self.step_dir(*step).has(MODEL);
         let mut steps: Vec<u64> = listed.iter().copied().filter(is_complete).collect();

@@ -14,7 +14,7 @@ use crate::checkpoint::Config;
 use crate::metrics::edit_distance;
 use crate::render::escape_controls;
 use crate::trainer::InitVocabulary;
-use crate::training::TrainConfig;
+use crate::training::Preset;
 
 /// Options that a config file cannot contain.
 const NOT_IN_CONFIG: [&str; 3] = ["help", "version", "config"];
@@ -165,7 +165,7 @@ fn is_overridden(command: &Command, long: &str, matches: &ArgMatches) -> bool {
     let typed = |name: &str| options(command).any(|(typed, long)| long == name && is_typed(typed, matches));
     let vocabulary = || matches.get_one::<InitVocabulary>("init_vocabulary").copied().unwrap_or_default();
     let by_model = typed("init-from") && vocabulary().decides(long);
-    let by_preset = typed("preset") && in_group(command, TrainConfig::BY_PRESET, option);
+    let by_preset = typed("preset") && in_group(command, Preset::GROUP, option);
     let conflicts = |one: &Arg, other: &Arg| {
         command.get_arg_conflicts_with(one).iter().any(|conflicting| conflicting.get_id() == other.get_id())
     };

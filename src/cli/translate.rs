@@ -7,9 +7,8 @@ use clap::{Args, ValueEnum};
 use super::constraints::ConstraintArgs;
 use super::links::{FigureArgs, TranslationFormat};
 use super::names::MODEL_VARIABLE;
-use super::pairs::{LayoutArgs, parse_source_column};
 use crate::attention::InferenceOverrides;
-use crate::text::OnError;
+use crate::text::{LayoutArgs, OnError, parse_source_column};
 use crate::translator::{DecodeOptions, LinkOptions, Markup, PrecisionOption};
 
 const MARKUP: &str = "Markup";

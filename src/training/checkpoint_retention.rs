@@ -3,13 +3,10 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::ValidationScore;
 
 /// Number of retained models and the criterion that selects them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retention {
     /// The models of the best validations.
     Best(usize),

@@ -26,7 +26,7 @@ pub fn seconds_per_epoch(
     let batches = settings.batches(examples, 0);
     let parameters = Parameters::initialize(&architecture.parameter_spec(), settings.seed, device)?.with_grad()?;
     let mut gradients = Gradients::zeros(&parameters)?;
-    let mut optimizer = Optimizer::new(&parameters, settings.max_gradient_norm, settings.average)?;
+    let mut optimizer = Optimizer::new(&parameters, settings.max_gradient_norm, settings.ema_decay)?;
     let model = RnnSearch::new(architecture.clone(), parameters)?.with_precision(settings.precision);
     let mut step = |number: usize| {
         let batch = Batch::new(examples, &batches[number % batches.len()]);

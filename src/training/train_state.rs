@@ -29,8 +29,8 @@ pub struct TrainState {
     #[serde(default)]
     pub validated_step: u64,
     /// Consecutive validations without improvement.
-    #[serde(alias = "stale")]
-    pub evals_since_best: u64,
+    #[serde(alias = "stale", alias = "evals_since_best")]
+    pub validations_since_best: u64,
     /// Best validation score; higher is better.
     pub best_score: Option<f64>,
     /// Validation loss of the best model; none in older files.
@@ -38,8 +38,8 @@ pub struct TrainState {
     pub loss_of_best: Option<f64>,
     /// Best score of the scheduled validations, without the additional one at the end of an interrupted run. None in older
     /// files.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub best_due_score: Option<f64>,
+    #[serde(default, alias = "best_due_score", skip_serializing_if = "Option::is_none")]
+    pub best_scheduled_score: Option<f64>,
     /// Lowest validation loss.
     pub best_loss: Option<f64>,
     /// Step of the best score.
@@ -73,7 +73,7 @@ impl TrainState {
         let counts =
             [self.epoch, self.position as u64, self.skipped, self.best_step, self.validations, self.validated_step];
         let within = self.step <= MAX_STEPS && counts.iter().all(|&count| count <= self.step);
-        if !within || self.evals_since_best > self.validations || u64::from(self.decays) > self.validations {
+        if !within || self.validations_since_best > self.validations || u64::from(self.decays) > self.validations {
             return Err("its counts of steps, epochs and validations are inconsistent".to_owned());
         }
         check_seconds(self.seconds)?;
@@ -107,8 +107,8 @@ impl TrainState {
     }
 
     /// Returns the best score of the scheduled validations, against which improvement is measured.
-    pub fn best_due(&self) -> Option<f64> {
-        self.best_due_score.or(self.best_score).filter(|_| self.validations > 0)
+    pub fn best_scheduled(&self) -> Option<f64> {
+        self.best_scheduled_score.or(self.best_score).filter(|_| self.validations > 0)
     }
 
     /// Returns the validation score of the best model. In older files, which lack its loss, the lowest loss stands in.
