@@ -8,12 +8,16 @@
 //! #     .map(|(source, target)| softalign::Pair::new(source, target)).into();
 //! # let directory = tempfile::tempdir()?;
 //! # let directory = directory.path().join("my-model");
-//! use softalign::{TrainConfig, Trainer, Translator};
+//! use softalign::{ModelConfig, RunLimits, TrainConfig, Trainer, Translator};
 //!
 //! # /*
 //! let pairs = softalign::read_pairs("pairs.tsv")?;
 //! # */
-//! let config = TrainConfig { max_epochs: Some(2), hidden_size: Some(16), ..TrainConfig::default() };
+//! let config = TrainConfig {
+//!     model: ModelConfig { hidden_size: Some(16), ..ModelConfig::default() },
+//!     limits: RunLimits { max_epochs: Some(2), ..RunLimits::default() },
+//!     ..TrainConfig::default()
+//! };
 //! Trainer::new(config).fit(&pairs, &directory)?;
 //!
 //! let translator = Translator::load(&directory)?;
