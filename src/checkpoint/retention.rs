@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use super::atomic_file::{create_dir_atomically, ensure_no_symlink};
 use super::model_dir::{ALIGNER, CONFIG, Checkpoint, JOINT, LEXICON, MODEL, ModelDir, SOURCE, TARGET, model_bytes};
 use crate::parameters::Parameters;
-use crate::training::TrainState;
+use crate::training::{TrainState, ValidatedModel};
 
 /// Directory of all kept models.
 const KEPT: &str = "kept";
@@ -48,7 +48,8 @@ impl ModelDir {
             let mut validations = log.iter().filter(|line| line["event"] == "validation" && line["step"] == step);
             validations.next_back().and_then(|line| settings.metric.logged_score(line))
         };
-        let wanted = keep.select(steps.into_iter().map(|step| (step, validation_score(step))).collect());
+        let models = steps.into_iter().map(|step| ValidatedModel { step, score: validation_score(step) });
+        let wanted = keep.select(models.collect());
         if let Some(step) = new.filter(|step| wanted.contains(step)) {
             if listed.contains(&step) {
                 self.remove_kept(step)?;

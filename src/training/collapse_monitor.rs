@@ -95,9 +95,11 @@ mod tests {
     #[test]
     fn warns_before_patience_ends_a_short_run() {
         let mut monitor = monitor();
-        let stale = |validations_since_best| TrainState { validations_since_best, ..progress(9, 60) };
-        assert_eq!(monitor.warning(&stale(2), &stats(Some(Collapse::Flat))), None);
-        assert!(monitor.warning(&stale(3), &stats(Some(Collapse::Flat))).is_some());
+        let flat = stats(Some(Collapse::Flat));
+        let mut progress = TrainState { validations_since_best: 2, ..progress(9, 60) };
+        assert_eq!(monitor.warning(&progress, &flat), None);
+        progress.validations_since_best = 3;
+        assert!(monitor.warning(&progress, &flat).is_some());
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod validation;
 mod validation_score;
 
 pub use alignment_targets::AlignmentTargets;
-pub use checkpoint_retention::Retention;
+pub use checkpoint_retention::{Retention, ValidatedModel};
 pub use collapse_monitor::{CollapseMonitor, attention_line};
 pub use config::{HardAttention, ModelConfig, Preset, ResolvedConfig, RunConfig, RunLimits, TrainConfig};
 pub use epoch_data::{Augmentation, EpochData};
