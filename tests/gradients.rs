@@ -136,12 +136,12 @@ fn assert_paths_agree(architecture: &Architecture) {
     let model = model(architecture, parameters(architecture).with_grad().unwrap());
     for lengths in BATCHES {
         let batch = batch(lengths, architecture);
-        let [(loss, fused), (reference_loss, reference)] = PATHS.map(|path| run(path, &model, &batch, 0.1, &dropout()));
+        let [(loss, cpu), (reference_loss, reference)] = PATHS.map(|path| run(path, &model, &batch, 0.1, &dropout()));
         let label = || format!("{lengths:?} {architecture:?}");
         assert_eq!(loss.tokens, reference_loss.tokens);
         assert!((loss.smoothed - reference_loss.smoothed).abs() < 1e-4 * reference_loss.smoothed, "{}", label());
         assert!((loss.guidance - reference_loss.guidance).abs() <= 1e-4 * reference_loss.guidance, "{}", label());
-        for (name, gradient) in fused.iter() {
+        for (name, gradient) in cpu.iter() {
             for (a, b) in values(gradient).iter().zip(values(reference.get(name).unwrap())) {
                 assert!((a - b).abs() < 5e-5 * b.abs().max(1.0), "{name} {}: {a} {b}", label());
             }
