@@ -16,7 +16,7 @@ use super::outcome::TrainingOutcome;
 use super::resumed_sources::ResumedSources;
 use super::run_context::RunContext;
 use super::session::Session;
-use super::sources::{PLAIN, TrainingSources};
+use super::sources::{PLAIN, TrainingSources, WeightedPairs};
 use super::spec::{GivenCommand, StartingPoint, TrainingSpec};
 use super::synthetic_corpus::{SyntheticFiles, SyntheticTexts};
 use super::warm_start::InitFrom;
@@ -396,7 +396,8 @@ impl<'a> AuxiliaryTraining<'a> {
             by_weight.entry(weight.to_bits()).or_default().push(pair.clone());
         }
         let validation = (!self.sentences.split.validated_on_training).then_some(validation);
-        let parts = by_weight.into_iter().map(|(weight, pairs)| (f64::from_bits(weight), pairs));
+        let parts =
+            by_weight.into_iter().map(|(bits, pairs)| WeightedPairs { weight: f64::from_bits(bits), pairs });
         TrainingSpec {
             config,
             sources: TrainingSources::weighted_in_memory(parts, validation, layout),

@@ -50,6 +50,12 @@ pub struct TrainingFiles {
     pub source: CorpusSource,
 }
 
+/// Pairs with the same weight.
+pub(super) struct WeightedPairs {
+    pub weight: f64,
+    pub pairs: Vec<Pair>,
+}
+
 impl TrainingFiles {
     fn with_shared_layout(self) -> Self {
         Self { files: self.files.with_shared_layout(), ..self }
@@ -112,12 +118,12 @@ impl TrainingSources {
 
     /// Returns pairs in memory with a weight for each part. Without validation pairs, training pairs are held out.
     pub(super) fn weighted_in_memory(
-        parts: impl Iterator<Item = (f64, Vec<Pair>)>,
+        parts: impl Iterator<Item = WeightedPairs>,
         validation: Option<&[Pair]>,
         layout: &TableFormat,
     ) -> Self {
         let mut training = Vec::new();
-        for (weight, pairs) in parts {
+        for WeightedPairs { weight, pairs } in parts {
             let files = PairFiles::in_memory(&pairs).with_layout(layout);
             training.push(TrainingFiles { files, source: CorpusSource { weight, tag: None } });
         }

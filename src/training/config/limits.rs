@@ -3,7 +3,6 @@
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use super::model::Preset;
 use super::option_names::option_names;
 use super::ranges::{minutes, positive};
 use crate::training::TrainingSettings;
@@ -18,7 +17,7 @@ const SAVE_EVERY: f64 = 5.0;
 pub struct RunLimits {
     /// Maximum number of epochs [default: chosen from the data].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, group = Preset::GROUP, value_name = "N", help_heading = "Training"))]
+    #[cfg_attr(feature = "cli", arg(long, group = super::Preset::GROUP, value_name = "N", help_heading = "Training"))]
     pub max_epochs: Option<u64>,
 
     /// Time limit in minutes, including preparation and earlier runs [default: none]. The model size is chosen to fit it.

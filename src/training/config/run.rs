@@ -3,7 +3,6 @@
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use super::model::Preset;
 use super::ranges::{above_zero, positive, share, within};
 use crate::attention::ScoreName;
 use crate::error::usage;
@@ -98,7 +97,7 @@ pub struct RunConfig {
 
     /// Learning rate of Adam [default: by preset; half of that with --init-from].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, group = Preset::GROUP, value_name = "R", help_heading = "Training"))]
+    #[cfg_attr(feature = "cli", arg(long, group = super::Preset::GROUP, value_name = "R", help_heading = "Training"))]
     pub learning_rate: Option<f64>,
 
     /// Number of warmup steps of the learning rate [default: 100; 30 with --init-from].
