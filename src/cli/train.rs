@@ -33,9 +33,9 @@ pub struct TrainArgs {
     #[serde(skip)]
     pub positional: Vec<WeightedFile>,
 
+    /// Sources of the pairs, without the files for attention.
     #[command(flatten)]
     #[serde(flatten)]
-    /// Sources of the pairs, without the files for attention.
     pub sources: SourceOptions,
 
     /// Directory of the new model; it must not hold one, except with --resume [default: checkpoints, whose model is moved to
@@ -57,14 +57,14 @@ pub struct TrainArgs {
     #[arg(long, value_enum, value_name = "HOW", help_heading = "Data")]
     pub init_vocabulary: Option<InitVocabulary>,
 
+    /// Settings of text, model and training.
     #[command(flatten)]
     #[serde(flatten)]
-    /// Settings of text, model and training.
     pub config: TrainConfig,
 
+    /// Files for attention.
     #[command(flatten)]
     #[serde(flatten)]
-    /// Files for attention.
     pub attention: AttentionFiles,
 
     /// Also print attention statistics and sample translations at each validation.
