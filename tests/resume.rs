@@ -323,7 +323,7 @@ fn resumed_run_keeps_guided_alignment() {
     };
     let state = |out: &str| Tensors::read(&dir.read(&format!("{out}/resume.safetensors"))).without_metadata();
     train("whole", &["--max-epochs", "2"]);
-    assert!(dir.text("whole/config.json").contains("\"guidance\": 0.1"));
+    assert!(dir.text("whole/config.json").contains("\"guided_alignment\": 0.1"));
     train("epochs", &["--max-epochs", "1"]);
     // The time limit ends the run after its first step.
     train("middle", &["--max-epochs", "2", "--max-minutes", "0.0000001"]);

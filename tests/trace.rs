@@ -10,20 +10,18 @@ use softalign::attention::{InferenceOverrides, ScoreName};
 use softalign::search::{Cancellation, Intervention, LengthFormula};
 use softalign::text::{END, Pair};
 use softalign::translator::{Sentence, Trace, TraceOptions};
-use softalign::{DecodeOptions, TrainConfig, Trainer, Translator};
+use softalign::{DecodeOptions, ModelConfig, RunConfig, RunLimits, TrainConfig, Trainer, Translator};
 
 const SENTENCE: &str = "the old owl sleeps";
 
 /// A barely trained model, whose beam therefore holds several hypotheses.
 fn train(directory: &Path, score: ScoreName, heads: usize, seed: u64) {
     let pairs: Vec<Pair> = PAIRS.map(|(source, target)| Pair::new(source, target)).into();
+    let sized = ModelConfig { hidden_size: Some(16), ..ModelConfig::default() };
     let config = TrainConfig {
-        attention: Some(score),
-        heads: Some(heads),
-        hidden_size: Some(16),
-        max_epochs: Some(3),
-        seed: Some(seed),
-        ..TrainConfig::default()
+        model: ModelConfig { attention: Some(score), heads: Some(heads), ..sized },
+        run: RunConfig { seed: Some(seed), ..RunConfig::default() },
+        limits: RunLimits { max_epochs: Some(3), ..RunLimits::default() },
     };
     Trainer::new(config).fit(&pairs, directory).unwrap();
 }

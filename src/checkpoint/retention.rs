@@ -14,7 +14,7 @@ use super::identity::Checkpoint;
 use super::model_dir::{ALIGNER, CONFIG, JOINT, LEXICON, MODEL, ModelDir, SOURCE, TARGET};
 use super::save::model_bytes;
 use crate::parameters::Parameters;
-use crate::training::TrainState;
+use crate::training::{TrainState, ValidatedModel};
 
 /// Directory of all kept models.
 const KEPT: &str = "kept";
@@ -39,7 +39,7 @@ impl ModelDir {
     /// A file cannot be read, written or removed.
     pub fn keep(&self, checkpoint: &Checkpoint, progress: &TrainState, validated: &Parameters) -> Result<()> {
         let settings = &checkpoint.config.training;
-        let Some(keep) = settings.keep else { return Ok(()) };
+        let Some(keep) = settings.retention() else { return Ok(()) };
         let listed = self.steps().with_context(|| self.cannot_list_kept())?;
         let mut steps = listed.clone();
         steps.retain(|&step| step <= progress.step && self.step_dir(step).has(MODEL));
@@ -48,7 +48,8 @@ impl ModelDir {
         let log = self.log().read()?;
         let scored = steps.into_iter().map(|step| {
             let mut validations = log.iter().filter(|line| line["event"] == "validation" && line["step"] == step);
-            (step, validations.next_back().and_then(|line| settings.metric.logged_score(line)))
+            let score = validations.next_back().and_then(|line| settings.metric.logged_score(line));
+            ValidatedModel { step, score }
         });
         let wanted = keep.select(scored.collect());
         if let Some(step) = new.filter(|step| wanted.contains(step)) {

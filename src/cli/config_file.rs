@@ -14,7 +14,7 @@ use crate::checkpoint::Config;
 use crate::metrics::edit_distance;
 use crate::render::escape_controls;
 use crate::trainer::InitVocabulary;
-use crate::training::TrainConfig;
+use crate::training::Preset;
 
 /// Options that a config file cannot contain.
 const NOT_IN_CONFIG: [&str; 3] = ["help", "version", "config"];
@@ -184,7 +184,7 @@ fn is_overridden(command: &Command, long: &str, matches: &ArgMatches) -> bool {
             return true;
         }
     }
-    if is_typed_option(command, "preset", matches) && in_group(command, TrainConfig::BY_PRESET, option) {
+    if is_typed_option(command, "preset", matches) && in_group(command, Preset::GROUP, option) {
         return true;
     }
     let mut typed = command.get_arguments().filter(|argument| is_typed(argument, matches));

@@ -6,10 +6,10 @@ use std::io::Write;
 
 use clap::builder::{OsStr, Resettable, StyledStr};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgGroup, Command, CommandFactory, Error, FromArgMatches, Id};
+use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 
 use super::Cli;
-use super::config_file::{ExpandedArgs, built_subcommand};
+use super::config_file::ExpandedArgs;
 use super::error_line::in_one_line;
 use crate::text::check_standard_output;
 
@@ -45,15 +45,6 @@ impl Cli {
     /// Returns clap's definition of the command line.
     pub fn definition() -> Command {
         Self::command()
-    }
-
-    /// Returns the long names of the options of a command in a group.
-    pub fn options_in_group(command: &str, group: &str) -> Vec<String> {
-        let command = built_subcommand(&Self::definition(), command);
-        let groups = command.get_groups().filter(|one| one.get_id() == group);
-        let members: Vec<&Id> = groups.flat_map(ArgGroup::get_args).collect();
-        let options = command.get_arguments().filter(|option| members.contains(&option.get_id()));
-        options.filter_map(|option| option.get_long().map(str::to_owned)).collect()
     }
 
     /// Parses a command line, program name first. Prints errors and help, and exits.

@@ -173,7 +173,7 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
         share(settings.bpe_dropout),
         share(settings.concat_pairs),
         share(settings.hallucination),
-        share(settings.average)
+        share(settings.ema_decay)
     )?;
     let Some(begun) = &checkpoint.config.begun else { return Ok(()) };
     writeln!(
