@@ -6,6 +6,10 @@ mod decode_options;
 mod forced_alignment;
 mod forced_score;
 mod line_warnings;
+mod link_directions;
+mod link_models;
+mod link_options;
+mod linked_pair;
 mod linked_translation;
 mod linker;
 mod markup;
@@ -26,7 +30,6 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Result, ensure};
 use candle_core::Device;
-use rayon::prelude::*;
 
 use crate::aligner::WordAligner;
 use crate::attention::InferenceOverrides;
@@ -42,10 +45,11 @@ pub use decode_options::{DecodeOptions, MAX_PHRASE, check_length_penalty};
 pub use forced_alignment::ForcedAlignment;
 pub use forced_score::{ForcedScore, ScoredPair};
 pub use line_warnings::{LineWarnings, warn_of_truncated_lines};
+pub use link_models::learn_aligner;
+pub use link_options::{AlignerSource, LinkDirection, LinkOptions, LinksFrom};
+pub use linked_pair::LinkedPair;
 pub use linked_translation::LinkedTranslation;
-pub use linker::{
-    AlignerSource, LinkDirection, LinkOptions, LinkedPair, Linker, LinksFrom, MAX_LINKED_WORDS, learn_aligner,
-};
+pub use linker::{Linker, MAX_LINKED_WORDS};
 pub use markup::{LinkedText, MarkedUp, MarkedUpTexts, Markup, MarkupOptions, Placeholders};
 pub use model_summary::ModelSummary;
 pub use noise_filter::NoiseFilter;
