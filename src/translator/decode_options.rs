@@ -3,7 +3,8 @@
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{Constraints, Request, ResultSelection, Terminology};
+use super::constraints::{Constraints, Terminology};
+use super::{Request, ResultSelection};
 use crate::error::{UsageError, usage};
 use crate::search::{
     BeamSearch, HypothesisScoring, LengthFormula, LengthLimits, MAX_REQUIRED_PHRASES, SampleSearch, SamplingConfig,
