@@ -1,20 +1,18 @@
 //! Constraints on translations as text, and their conversion to tokens.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
-use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 
 use super::markup::{PlacedPhrase, PlaceholderPlace};
 use super::request::GivenTokens;
+use super::terminology::{CoveredTerms, Terminology, is_known};
 use super::{MAX_SENTENCE_TOKENS, Placeholders, Sentence};
 use crate::search::{AvoidedPhrases, DecodingConstraints, MAX_REQUIRED_TOKENS, RequiredPhrase};
 use crate::text::{
-    KnownWords, LONGEST_LINE, Normalization, Pair, Segmentation, SortedPhrases, SurfaceForms, Tokenization, UNKNOWN,
-    Vocabulary, WordSplitting, word_spans,
+    KnownWords, LONGEST_LINE, Normalization, Segmentation, SortedPhrases, SurfaceForms, Tokenization, Vocabulary,
+    WordSplitting,
 };
 
 /// Constraints on translations as text.
@@ -57,104 +55,6 @@ impl Constraints {
 
 fn normalized(texts: &[String], normalization: Normalization) -> Vec<String> {
     texts.iter().map(|text| normalization.apply(text).into_owned()).collect()
-}
-
-/// Terms with their translations.
-#[derive(Clone, Debug, Default)]
-pub struct Terminology {
-    /// Terms by their first word, the longest first.
-    by_first_word: HashMap<String, Vec<Term>>,
-}
-
-/// Term of the source with its translation.
-#[derive(Clone, Debug)]
-struct Term {
-    /// Words of the term, folded, at least one.
-    words: Vec<String>,
-    translation: String,
-}
-
-/// Term that occurs in a sentence.
-struct TermMatch<'t> {
-    /// Words of the sentence that are the term.
-    words: Range<usize>,
-    translation: &'t str,
-}
-
-/// Terms whose translations a vocabulary covers.
-struct CoveredTerms {
-    terms: Terminology,
-    /// Translations of the other terms, in order.
-    skipped: Vec<String>,
-}
-
-impl Terminology {
-    /// Returns the terminology of pairs of a term and its translation. The first of equal terms counts.
-    pub fn from_pairs(pairs: Vec<Pair>) -> Self {
-        let mut by_first_word: HashMap<String, Vec<Term>> = HashMap::new();
-        for Pair { source, target } in pairs {
-            let words: Vec<String> = words(&source).map(Normalization::folded).collect();
-            if let Some(first) = words.first() {
-                let terms = by_first_word.entry(first.clone()).or_default();
-                terms.push(Term { words, translation: target.trim().to_owned() });
-            }
-        }
-        by_first_word.values_mut().for_each(|terms| terms.sort_by_key(|term| Reverse(term.words.len())));
-        Self { by_first_word }
-    }
-
-    fn translations(&self) -> impl Iterator<Item = &str> {
-        self.by_first_word.values().flatten().map(|term| term.translation.as_str())
-    }
-
-    /// Returns the terminology with normalized translations.
-    fn normalized(mut self, normalization: Normalization) -> Self {
-        for term in self.by_first_word.values_mut().flatten() {
-            term.translation = normalization.apply(&term.translation).into_owned();
-        }
-        self
-    }
-
-    /// Returns the terms whose translations the vocabulary covers.
-    fn covered_by(self, target: &Vocabulary) -> Result<CoveredTerms> {
-        let mut covered = CoveredTerms { terms: Self::default(), skipped: Vec::new() };
-        for (first, terms) in self.by_first_word {
-            for term in terms {
-                if is_known(&target.encode(&term.translation)?) {
-                    covered.terms.by_first_word.entry(first.clone()).or_default().push(term);
-                } else {
-                    covered.skipped.push(term.translation);
-                }
-            }
-        }
-        covered.skipped.sort();
-        Ok(covered)
-    }
-
-    /// Finds terms in the words of a sentence by leftmost-longest match, in order.
-    fn find(&self, words: &[String]) -> Vec<TermMatch<'_>> {
-        let sentence: Vec<String> = words.iter().map(|word| Normalization::folded(word)).collect();
-        let mut found = Vec::new();
-        let mut start = 0;
-        while let Some(word) = sentence.get(start) {
-            let terms = self.by_first_word.get(word).map_or(&[][..], Vec::as_slice);
-            let term = terms.iter().find(|term| sentence[start..].starts_with(&term.words));
-            let end = start + term.map_or(1, |term| term.words.len());
-            found.extend(term.map(|term| TermMatch { words: start..end, translation: &term.translation }));
-            start = end;
-        }
-        found
-    }
-}
-
-/// Iterates over the words of a text by which terms are found.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    word_spans(text, WordSplitting::Terms).into_iter().map(|span| &text[span])
-}
-
-/// True if there are tokens, and `<unk>` is not among them.
-fn is_known(tokens: &[u32]) -> bool {
-    !tokens.is_empty() && !tokens.contains(&UNKNOWN)
 }
 
 /// Constraints compiled to the tokens of a model.
@@ -282,7 +182,7 @@ impl CompiledConstraints {
 
     /// Returns the translations of the terms in a sentence as phrases, with the source tokens of each word of the term.
     fn required_terms(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<Vec<RequiredPhrase>> {
-        if self.terms.by_first_word.is_empty() {
+        if self.terms.is_empty() {
             return Ok(Vec::new());
         }
         let GivenTokens { segmentation, tokens_before } = sentence.segment_given(source, WordSplitting::Terms)?;
@@ -375,37 +275,7 @@ fn shortened(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::PhraseBoundaries;
-
-    fn terms(pairs: &[(&str, &str)]) -> Terminology {
-        Terminology::from_pairs(pairs.iter().map(|&(source, target)| Pair::new(source, target)).collect())
-    }
-
-    /// Fails unless these terms, with these words of the sentence and translations, are found in it.
-    #[track_caller]
-    fn assert_finds(terms: &Terminology, sentence: &str, expected: &[(Range<usize>, &str)]) {
-        let words: Vec<String> = words(sentence).map(str::to_owned).collect();
-        let found = terms.find(&words);
-        let found: Vec<(Range<usize>, &str)> = found.into_iter().map(|one| (one.words, one.translation)).collect();
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn finds_the_longest_terms_as_whole_words() {
-        let terms = terms(&[
-            ("new", "neu"),
-            ("New  York", "N. Y."),
-            ("york", "Eber"),
-            ("new", "jung"),
-            ("", "nichts"),
-            ("Cafe\u{301}", "Bar"),
-        ]);
-        assert_finds(&terms, "In new york, new things.", &[(1..3, "N. Y."), (4..5, "neu")]);
-        assert_finds(&terms, "(New) Yorkshire York", &[(1..2, "neu"), (4..5, "Eber")]);
-        assert_finds(&terms, "caf\u{e9} CAFE\u{301}", &[(0..1, "Bar"), (1..2, "Bar")]);
-        assert_finds(&terms, "newer", &[]);
-        assert_finds(&terms, "", &[]);
-    }
+    use crate::text::{Pair, PhraseBoundaries};
 
     fn phrase(tokens: &[u32], is_term: bool) -> RequiredPhrase {
         let term = is_term.then_some(0..1).into_iter().collect();
@@ -443,7 +313,8 @@ mod tests {
         assert_eq!(constraints(None, &["a b"], &["x", "b "]).contradiction().as_deref(), Some("b"));
         assert_eq!(constraints(Some("é a"), &[], &["é"]).contradiction().as_deref(), Some("é"));
         assert_eq!(constraints(Some("ab"), &["ba c"], &["b", "x"]).contradiction(), None);
-        let with_terms = Constraints { terms: terms(&[("a", "une robe")]), ..constraints(None, &[], &["robe"]) };
+        let terms = Terminology::from_pairs(vec![Pair::new("a", "une robe")]);
+        let with_terms = Constraints { terms, ..constraints(None, &[], &["robe"]) };
         assert_eq!(with_terms.contradiction().as_deref(), Some("robe"));
     }
 

@@ -3,7 +3,8 @@
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::constraints::{Constraints, Terminology};
+use super::constraints::Constraints;
+use super::terminology::Terminology;
 use super::{Request, ResultSelection};
 use crate::error::{UsageError, usage};
 use crate::search::{

@@ -79,19 +79,19 @@ pub struct ScoredPair<'a> {
     schema: u32,
     /// Position of the pair, from 0.
     id: usize,
-    /// Source.
+    /// Source of the pair.
     source_text: &'a str,
-    /// Target.
+    /// Target of the pair.
     target_text: &'a str,
     /// Log-probability of the target, in nats, with `</s>`.
     log_probability: f64,
     /// Number of target tokens, with `</s>`.
     tokens: usize,
-    /// Perplexity per token.
+    /// Perplexity of the target per token.
     perplexity: f64,
-    /// Target words.
+    /// Words of the target.
     words: Vec<ScoredWord>,
-    /// Log-probability of `</s>`.
+    /// Log-probability of `</s>`, in nats.
     end: f64,
 }
 

@@ -20,6 +20,7 @@ mod prepared_translator;
 mod quality_estimation;
 mod request;
 mod term_placement;
+mod terminology;
 mod trace;
 mod translate_options;
 mod translation;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::Result;
 
 use super::mbr::rank_by_utility;
-use crate::search::{BeamSearch, Cancellation, SampleSearch, Search};
+use crate::search::{Cancellation, SampleSearch, Search};
 use crate::text::{Segmentation, Vocabulary, WordSplitting};
 
 /// Maximum tokens of a sentence; longer ones are truncated. The time of attention is quadratic in the length.
@@ -133,10 +133,4 @@ pub(super) struct SelectedText {
     pub index: usize,
     /// Expected utility under [`ResultSelection::Mbr`]: mean chrF, from 0 to 100.
     pub utility: Option<f64>,
-}
-
-impl From<BeamSearch> for Request {
-    fn from(settings: BeamSearch) -> Self {
-        Self { search: Search::Beam(settings), selection: ResultSelection::Best(settings.best) }
-    }
 }

@@ -118,7 +118,7 @@ pub struct TraceCandidate {
 pub struct BeamNode {
     /// Index of the hypothesis that it extends; none for the first token.
     pub parent: Option<usize>,
-    /// Index of the step.
+    /// Index of the step at which it was kept.
     pub step: usize,
     /// Last token of the hypothesis.
     #[serde(flatten)]
@@ -143,9 +143,9 @@ pub struct PartialTranslation {
     pub step: usize,
     /// Source as the model reads it, in the first report.
     pub source: Option<TraceSide>,
-    /// Text so far.
+    /// Text of the translation so far.
     pub text: String,
-    /// Tokens and words so far.
+    /// Tokens and words of the translation so far.
     pub target: TraceSide,
     /// Index of the first token that differs from the last report.
     pub first_changed: usize,

@@ -28,7 +28,14 @@ pub(super) struct Token {
     pub range: Range<usize>,
 }
 
-/// Kinds of tokens.
+impl Token {
+    /// True for the start tag of an inline element of this name.
+    pub fn opens(&self, name: &str) -> bool {
+        matches!(&self.kind, TokenKind::Open(opened) if opened == name)
+    }
+}
+
+/// Kind of a token of HTML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// Text with character references.

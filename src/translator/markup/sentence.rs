@@ -52,13 +52,14 @@ pub(super) fn pieces(text: &str, tokens: &[Token], options: &MarkupOptions) -> V
 /// Tells which tokens end sentences: boundaries, and tags whose element does not begin and end in the same sentence.
 fn boundaries(tokens: &[Token]) -> Vec<bool> {
     let mut partner = vec![None; tokens.len()];
-    let mut open: Vec<(usize, &str)> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
         match &token.kind {
-            TokenKind::Open(name) if open.len() < MAX_DEPTH => open.push((index, name)),
+            TokenKind::Open(_) if open.len() < MAX_DEPTH => open.push(index),
             TokenKind::Close(name) => {
-                let Some(depth) = open.iter().rposition(|(_, other)| other == name) else { continue };
-                (partner[index], partner[open[depth].0]) = (Some(open[depth].0), Some(index));
+                let Some(depth) = open.iter().rposition(|&start| tokens[start].opens(name)) else { continue };
+                let start = open[depth];
+                (partner[index], partner[start]) = (Some(start), Some(index));
                 open.truncate(depth);
             }
             _ => {}

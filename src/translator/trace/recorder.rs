@@ -21,7 +21,7 @@ pub struct Prediction {
 pub struct Node {
     /// Index of the hypothesis that it extends; none for a first token.
     pub parent: Option<usize>,
-    /// Index of the step.
+    /// Index of the step at which it entered the beam.
     pub step: usize,
     /// Id of its last token.
     pub token: u32,
@@ -41,7 +41,7 @@ pub struct Node {
 
 /// Step of the best hypothesis.
 pub struct StepRecord {
-    /// Token id.
+    /// Id of the token that was chosen.
     pub token: u32,
     /// log p of the token given those before it, in nats.
     pub log_probability: f64,
