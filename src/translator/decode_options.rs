@@ -3,7 +3,9 @@
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{Constraints, Request, ResultSelection, Terminology};
+use super::constraints::Constraints;
+use super::terminology::Terminology;
+use super::{Request, ResultSelection};
 use crate::error::{UsageError, usage};
 use crate::search::{
     BeamOptions, HypothesisScoring, LengthFormula, LengthLimits, MAX_REQUIRED_PHRASES, SamplingOptions, SamplingConfig,
