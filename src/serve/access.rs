@@ -82,8 +82,14 @@ pub struct Access {
     /// Digests of the keys, if a key is needed.
     keys: RwLock<Vec<KeyDigest>>,
     requests_per_minute: Option<u32>,
-    /// Start of the window and requests in it.
-    counts: Mutex<HashMap<Client, (Instant, u32)>>,
+    counts: Mutex<HashMap<Client, RequestCount>>,
+}
+
+/// Requests of a client in a window of time.
+struct RequestCount {
+    /// Start of the window.
+    start: Instant,
+    requests: u32,
 }
 
 impl Access {
@@ -166,16 +172,16 @@ impl Access {
         let now = Instant::now();
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.len() >= MANY_CLIENTS {
-            counts.retain(|_, (start, _)| now - *start < WINDOW);
+            counts.retain(|_, count| now - count.start < WINDOW);
         }
-        let (start, count) = counts.entry(client).or_insert((now, 0));
-        if now - *start >= WINDOW {
-            (*start, *count) = (now, 0);
+        let count = counts.entry(client).or_insert(RequestCount { start: now, requests: 0 });
+        if now - count.start >= WINDOW {
+            *count = RequestCount { start: now, requests: 0 };
         }
-        if *count >= most {
-            return Err(WINDOW - (now - *start));
+        if count.requests >= most {
+            return Err(WINDOW - (now - count.start));
         }
-        *count += 1;
+        count.requests += 1;
         Ok(())
     }
 }

@@ -99,7 +99,7 @@ impl SlicedJob for WholeJob {
     fn fail(&mut self, _: ApiError) {}
 }
 
-/// Cancels work when its client goes away, which drops this.
+/// Guard that cancels work when it is dropped, as it is when the client goes away.
 pub struct CancelOnDrop(pub Cancellation);
 
 impl Drop for CancelOnDrop {

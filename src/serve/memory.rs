@@ -32,7 +32,7 @@ pub struct RequestMemory {
 }
 
 impl RequestMemory {
-    /// Memory of so many bytes.
+    /// Returns a memory of `limit` bytes.
     pub fn new(limit: usize) -> Self {
         let permits = (limit / BODIES / PERMIT).min(Semaphore::MAX_PERMITS);
         Self { limit, bodies: Arc::new(Semaphore::new(permits)), unread: Arc::default() }
@@ -82,7 +82,7 @@ pub type BodyPermit = OwnedSemaphorePermit;
 pub struct BodyMemory(Arc<Mutex<Option<BodyPermit>>>);
 
 impl BodyMemory {
-    /// Keeps the reservation.
+    /// Keeps the reservation of a body, if it needs one.
     pub fn keep(&self, permit: Option<BodyPermit>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = permit;
     }
@@ -110,7 +110,7 @@ impl UnreadBytes {
     }
 }
 
-/// Bytes that were not read yet.
+/// Count of bytes of an answer as unread, until it is dropped.
 pub struct UnreadGuard {
     of: UnreadBytes,
     bytes: usize,

@@ -1,4 +1,4 @@
-//! Settings of a server.
+//! Settings of a server, and their values on the command line.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
@@ -148,7 +148,7 @@ fn host_as_sent(host: &str, is_web: bool) -> Option<String> {
 }
 
 impl AllowedOrigin {
-    /// The origin.
+    /// Origin as browsers send it: `scheme://host[:port]`.
     pub fn as_str(&self) -> &str {
         &self.origin
     }
@@ -163,9 +163,12 @@ impl AllowedOrigin {
 mod tests {
     use super::*;
 
+    fn spec(name: &str, directory: &str) -> ModelSpec {
+        ModelSpec { name: name.to_owned(), directory: directory.into() }
+    }
+
     #[test]
     fn parses_models_with_and_without_names() {
-        let spec = |name: &str, directory: &str| ModelSpec { name: name.to_owned(), directory: directory.into() };
         assert_eq!("en-fr=a/b".parse(), Ok(spec("en-fr", "a/b")));
         assert_eq!("a/b/".parse(), Ok(spec("b", "a/b/")));
         assert_eq!(".".parse(), Ok(spec(".", ".")));

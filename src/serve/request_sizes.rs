@@ -21,7 +21,6 @@ pub fn check_sizes(
     placeholders: Option<&str>,
     tag_source: Option<&str>,
 ) -> Result<(), ApiError> {
-    let characters = |text: Option<&str>| text.map_or(0, |text| text.chars().count());
     for (name, size, most, unit) in [
         ("avoid", decoding.avoid.len(), MAX_AVOIDED, "phrases"),
         ("terms", decoding.terms.len(), MAX_TERMS, "terms"),
@@ -34,4 +33,9 @@ pub fn check_sizes(
         }
     }
     Ok(())
+}
+
+/// Number of characters of a text; none has none.
+fn characters(text: Option<&str>) -> usize {
+    text.map_or(0, |text| text.chars().count())
 }
