@@ -143,7 +143,7 @@ impl TranslationJob {
             // Samples do not depend on the slices.
             sentence.seed_index = Some(index);
         }
-        let bytes_of_texts: usize = input.texts.iter().map(|text| text.text.len()).sum();
+        let bytes_of_texts: usize = input.texts.iter().map(|sentence| sentence.text.len()).sum();
         let lane = Lane::of_characters(bytes_of_texts + bytes_of_constraints(&input.options.decoding));
         Self { input, budget, lane, prepared: None, cancellation: cancellation.clone(), sink }
     }
