@@ -5,11 +5,12 @@ mod common;
 use common::{Outcome, TestDir, model_path};
 use serde_json::Value;
 
-/// Links of each pair with these options.
+/// Links of each pair by the model.
 fn links_by_model(dir: &TestDir, options: &[&str]) -> Vec<Vec<(usize, usize)>> {
     links(dir, &[&["--model", model_path()], options].concat())
 }
 
+/// Links of each pair with these options.
 fn links(dir: &TestDir, options: &[&str]) -> Vec<Vec<(usize, usize)>> {
     let align = ["align", "--pairs", "pairs.tsv", "--format", "pharaoh"];
     let outcome = dir.run(&[&align[..], options].concat());

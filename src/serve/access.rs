@@ -19,7 +19,7 @@ use super::error::ApiError;
 const WINDOW: Duration = Duration::from_secs(60);
 /// Maximum number of requests of an address in the window whose key is missing or unknown.
 const MAX_WITHOUT_KEY: u32 = 60;
-/// Number of clients from which on those of past windows are forgotten.
+/// Number of counted clients from which on those of past windows are forgotten.
 const MANY_CLIENTS: usize = 10_000;
 
 /// SHA-256 of a key.
@@ -55,7 +55,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// Client whose requests are counted: one with a key, or else an address. Hosts of IPv6 have a whole network.
+/// Client whose requests are counted: one with a key, or else an address. Hosts of IPv6 have a whole network each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Client {
     Key(KeyDigest),

@@ -11,7 +11,7 @@ use crate::search::Cancellation;
 pub enum Job {
     /// Translation, which shares batches with others.
     Translation(Box<TranslationJob>),
-    /// Other work.
+    /// Work of its own, in slices.
     Sliced(Box<dyn SlicedJob>),
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use super::state::{ServedModel, Server};
 use crate::reporter::Reporter;
 
-/// Interval at which directories are looked at.
+/// Interval at which the directories of models are looked at.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// File of a model as it was last seen.

@@ -15,7 +15,7 @@ const MAX_PLACEHOLDERS: usize = 1_000;
 /// Refuses constraints, a regular expression of placeholders and a tag that would take too much time or memory.
 ///
 /// # Errors
-/// One of them is too large.
+/// One of these is too large.
 pub fn check_sizes(
     decoding: &DecodeOptions,
     placeholders: Option<&str>,
@@ -35,7 +35,7 @@ pub fn check_sizes(
     Ok(())
 }
 
-/// Number of characters of a text; none has none.
+/// Number of characters of a text, if there is one.
 fn characters(text: Option<&str>) -> usize {
     text.map_or(0, |text| text.chars().count())
 }

@@ -18,7 +18,7 @@ use super::metrics::ServerMetrics;
 use super::translation_job::TranslationJob;
 use crate::search::Cancellation;
 
-/// Threads of a queue. While the longest sentences of one slice keep a last core busy, the next slice has the others.
+/// Number of threads of a queue. While the longest sentences of one slice keep a last core busy, the next slice has the others.
 const WORKERS: usize = 2;
 /// Maximum number of jobs that share a slice.
 const MAX_SHARED: usize = 128;

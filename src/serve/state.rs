@@ -43,7 +43,7 @@ impl ServedModel {
         Ok(Self { name, directories, device: device.clone(), precision, current })
     }
 
-    /// Name in requests.
+    /// Name of the model in requests.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -105,7 +105,7 @@ impl NamedDirectories {
     }
 }
 
-/// Returns the number of lines of texts, of which an empty one has one.
+/// Returns the number of lines of texts. An empty text counts as a line.
 pub fn count_lines<'t>(texts: impl Iterator<Item = &'t String>) -> usize {
     texts.map(|text| text.lines().count().max(1)).sum()
 }
@@ -184,7 +184,7 @@ impl Server {
         })
     }
 
-    /// Returns the pairs of languages with their models; of several models for a pair, the first one.
+    /// Returns the directions of translation with their models; of several models for the same languages, the first one.
     pub fn language_pairs(&self) -> Vec<ServedPair> {
         let mut found: Vec<ServedPair> = Vec::new();
         for model in &self.models {

@@ -26,7 +26,7 @@ pub fn prepare(model: &LoadedModel, options: &TranslateOptions) -> Result<Prepar
     Ok(model.translator.prepare(&options).map_err(|error| UsageError(error.to_string()))?)
 }
 
-/// Bytes of the constraints, which take time like those of texts.
+/// Number of bytes of constraints, which take time as those of texts do.
 fn bytes_of_constraints(DecodeOptions { prefix, require, avoid, terms, .. }: &DecodeOptions) -> usize {
     let phrases = prefix.iter().chain(require).chain(avoid);
     let sides = terms.iter().flat_map(|term| [&term.source, &term.target]);
@@ -163,7 +163,7 @@ impl TranslationJob {
         self.sink.is_ready()
     }
 
-    /// True if both can be translated together.
+    /// True if the texts of both jobs can be translated together.
     pub fn is_like(&self, other: &Self) -> bool {
         // Samples depend on the order of the sentences that are translated together.
         let TranslationInput { model, options, .. } = &self.input;
@@ -303,7 +303,7 @@ fn translate_slices(slices: Vec<Slice>, translator: &PreparedTranslator, metrics
     }
 }
 
-/// Values of all sentences of a request.
+/// Values that were made of all sentences of a request, or its error.
 type SentenceValues<T> = Result<Vec<T>, ApiError>;
 
 /// Sink that makes a value of each sentence's translations and sends all of them together.

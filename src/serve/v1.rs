@@ -29,9 +29,9 @@ use crate::translator::{
     LinkOptions, Linker, LinksFrom, MAX_LINKED_WORDS, MAX_SENTENCE_TOKENS, ScoredPair, Sentence, TranslateOptions,
 };
 
-/// Fields on which the cost of a translation depends.
+/// Names of the fields on which the cost of a translation depends.
 const SEARCH_FIELDS: &str = "beam, n_best, mbr, length_factor or the words of require";
-/// Attention weights of a short text.
+/// Maximum attention weights of a short text, whose attention is sent unless the request says otherwise.
 const SHORT_ATTENTION: usize = 25_000;
 
 /// Request of translations. All other keys are options of `softalign translate`, with underscores.
@@ -126,7 +126,7 @@ impl JsonFormat {
     /// Decides whether attention is sent, from the cost of each text.
     ///
     /// # Errors
-    /// It was asked for, but would be too large (413).
+    /// Attention was asked for, but would be too large (413).
     fn begin(&mut self, costs: &[Cost], results: usize, budget: &WorkBudget, fields: &str) -> Result<(), ApiError> {
         let is_short = costs.len() == 1 && costs[0].results <= SHORT_ATTENTION * results;
         let is_sent = self.attention.unwrap_or(is_short);
