@@ -69,7 +69,7 @@ impl Cost {
         Self { steps: source + target + matrix / TOKENS_PER_STEP, weights: COPIES * matrix, results: matrix }
     }
 
-    /// Sum of costs, from nothing on.
+    /// Sum of several costs.
     pub fn sum(costs: &[Self]) -> Self {
         costs.iter().fold(Self::default(), |sum, cost| sum.plus(*cost))
     }

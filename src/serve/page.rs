@@ -53,7 +53,7 @@ pub async fn script() -> Response {
 /// Header of the page's parts: browsers ask for them again, since a newer program has a newer page.
 const NOT_CACHED: (HeaderName, &str) = (header::CACHE_CONTROL, "no-cache");
 
-/// Tells whether the server answers.
+/// Tells that the server answers.
 #[utoipa::path(
     get,
     path = "/health",
