@@ -33,7 +33,7 @@ pub use clean::CleanArgs;
 pub use completions::{CompletionsArgs, ManArgs};
 pub use constraints::ConstraintArgs;
 pub use evaluate::{EvaluateArgs, OF_LINKS, OF_MODELS, OF_TRANSLATIONS};
-pub use explicit_args::{ExplicitArgs, joined_options_of};
+pub use explicit_args::{ExplicitArgs, joined_options, joined_options_of, options_of};
 pub use links::{FigureArgs, TranslationFormat};
 pub use pairs::PairArgs;
 pub use score::ScoreArgs;
@@ -132,7 +132,7 @@ pub enum Command {
     /// Translate sentences; interactive in a terminal if no input is given.
     Translate(Box<ExplicitArgs<TranslateArgs>>),
     /// Align the words of sentence pairs.
-    Align(Box<AlignArgs>),
+    Align(Box<ExplicitArgs<AlignArgs>>),
     /// Evaluate models or translations against references.
     Evaluate(Box<ExplicitArgs<EvaluateArgs>>),
     /// Score given translations, or rerank n-best lists.
