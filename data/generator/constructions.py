@@ -1,23 +1,14 @@
-"""The list of constructions, and how the simple ones are declared.
+"""The list of constructions, and how the simple ones are declared."""
 
-Modules of constructions take everything from here: it passes on all the vocabulary that they are written in.
-"""
-
-from dataclasses import replace
 from functools import lru_cache, partial
 from inspect import signature
 
-import english
-import french
-import lexicon
-from adverbials import *
-from clauses import *
-from draw import *
-from events import *
-from french import agree
-from phrases import *
-from surface import capital
-from words import *
+from adverbials import time_for
+from clauses import clause, verb_phrase
+from draw import chance, pick, pick_not
+from events import allowed
+from phrases import subject
+from words import NOTHING, pair
 
 # Name to the function that draws one sentence of the construction.
 CONSTRUCTIONS = {}

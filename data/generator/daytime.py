@@ -1,10 +1,16 @@
 """The time, the day and the weather, as one asks for them."""
 
-from constructions import *
+import lexicon
+from adverbials import DAYS, MONTHS, clock
+from clauses import clause, question, verb_phrase
+from constructions import asks, everyday, finished
+from draw import below, chance, pick, pick_not
 from errands import requested
 from greetings import a_city, framed
 from introductions import number
 from occasions import ORDINALS, SCHEDULED, WEATHER
+from phrases import noun_phrase, subject_pronoun
+from words import NOTHING, pair
 
 TIMED = SCHEDULED + """; shop magasin m: open=ouvrir close=fermer; museum musée m: open=ouvrir close=fermer;
     bank banque f: open=ouvrir close=fermer; restaurant restaurant m: open=ouvrir close=fermer;

@@ -1,10 +1,19 @@
 """Sentences of travelers: asking the way, prices, orders in a café."""
 
-from constructions import *
+from dataclasses import replace
+
+import english
+import lexicon
+from clauses import clause, question, verb_phrase
+from constructions import everyday
+from draw import below, chance, listed, pick, pick_not, rows
+from events import is_
 from exchanges import PLEASE
-from greetings import a_city, asked, in_place, framed, somebody, subject_last
+from greetings import a_city, asked, framed, in_place, somebody, subject_last
 from introductions import number
 from nominal import CONTAINERS
+from phrases import article, as_noun, counted, described_noun, noun_of, noun_phrase, pronoun
+from words import NOTHING, Pair, pair
 
 OPENINGS = """|; |; |; excuse/e me/m , | excusez/e -moi/m ,; sorry/e , | pardon/e ,; sir/a , | monsieur/a ,;
     madam/a , | madame/a ,; hello/a , | bonjour/a ,; good/a morning/b , | bonjour/ab ,"""

@@ -1,7 +1,19 @@
 """Questions, orders and ways to address somebody."""
 
-from constructions import *
+from dataclasses import replace
+from functools import partial
+
+import lexicon
+from adverbials import at_clock, somewhere, time_for
+from clauses import order, question, verb_phrase
+from constructions import asks, declare, drawn_tense, exclaims, timed, told
+from draw import chance, either, listed, pick
+from events import (
+    STATES_OF_MIND, action, activity, definite, is_, item, item_verb, person_verb, quality, suitable,
+)
+from phrases import agreeing, as_noun, direct, indirect, person, pronoun, subject_pronoun
 from pronouns import given, taking_up
+from words import NOTHING, pair, perhaps
 
 # A subject that takes inversion, and anybody.
 questioner = partial(pronoun, "you you he she they we")

@@ -1,6 +1,13 @@
 """Greetings, farewells, wishes, thanks, apologies and short answers."""
 
-from constructions import *
+import lexicon
+from adverbials import DAYS, NUMBERS
+from clauses import clause, question, verb_phrase
+from constructions import BUT, asks, everyday, finished
+from draw import below, chance, either, one_of, pick, rows
+from events import is_
+from phrases import agreeing, as_noun, described_noun, noun_of, pronoun, relative_of, subject_pronoun
+from words import NOTHING, Pair, pair
 
 HELLO = """hello/a | bonjour/a; hello/a | bonjour/a; good/a morning/b | bonjour/ab;
     good/a afternoon/b | bonjour/ab; good/a evening/b | bonsoir/ab; hi/a | salut/a; hey/a | salut/a"""

@@ -1,8 +1,22 @@
 """Idioms and set phrases that do not match word for word."""
 
-from constructions import *
+from dataclasses import replace
+
+import english
+import french
+import lexicon
+from adverbials import country, day_time, home_of, place, time_for, time_of_state, town
+from clauses import clause, nonfinite, question, read_phrase, verb_phrase
+from constructions import asks, construction, declare, finished, timed
+from draw import below, chance, either, listed, one_of, pick, pick_not, rows
+from events import action, activity, definite, is_, known, state, suitable, visible
 from exchanges import PLEASE
 from nominal import CONTAINERS
+from phrases import (
+    PRONOUNS, agreeing, counted, country_name, name_of, named, noun_of, noun_phrase, other_than, person,
+    pronoun, relative_of, subject, subject_pronoun,
+)
+from words import NOTHING, Pair, concept, pair
 
 HAVING = """hungry/a | faim/a; thirsty/a | soif/a; cold/a | froid/a; hot/a | chaud/a; sleepy/a | sommeil/a;
     right/a | raison/a; wrong/a | tort/a; lucky/a | de/A la/A chance/a; ashamed/a | honte/a"""

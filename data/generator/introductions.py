@@ -1,8 +1,17 @@
 """Who somebody is: names, origin, age, family, languages, professions."""
 
-from clauses import REFLEXIVES
-from constructions import *
+from dataclasses import replace
+
+import french
+import lexicon
+from adverbials import NUMBERS, TENS
+from clauses import REFLEXIVES, clause, question, verb_phrase
+from constructions import everyday, finished
+from draw import below, chance, either, one_of, pick, pick_not, rows
+from events import is_
 from greetings import a_city, a_country, a_name, asked, framed, in_person, in_place, somebody, subject_last
+from phrases import PRONOUNS, agreeing, counted, name_of, noun_of, noun_phrase, pronoun, relative_of
+from words import Pair, pair
 
 POSSESSIONS = """child child child child brother brother sister sister son daughter cousin uncle aunt friend
     dog cat horse rabbit bird car bike house"""

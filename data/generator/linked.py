@@ -1,6 +1,24 @@
 """Constructions that join clauses or verbs: relatives, subordinates, infinitives, passive."""
 
-from constructions import *
+from dataclasses import replace
+
+import english
+import french
+import lexicon
+from adverbials import destination, place, spot
+from clauses import ING, WHILE, clause, having_object, nonfinite, question, read_phrase, verb_phrase
+from constructions import AND, BECAUSE, BUT, asks, construction, declare, timed
+from draw import below, chance, pick, pick_not, pick_number
+from events import (
+    STATES_OF_MIND, action, activity, allowed, definite, is_, item, item_verb, known, person_verb, quality,
+    state, suitable, visible,
+)
+from french import agree
+from phrases import (
+    OWN, PEOPLE, PRONOUNS, direct, named, named_or_relative, noun_of, noun_phrase, person, pronoun,
+    pronoun_again, role, subject, subject_pronoun, third_party,
+)
+from words import NOTHING, Pair, pair
 
 ERRANDS = ("buy", "see", "help", "meet", "invite", "look", "wait")
 DONE = lexicon.verbs_with("""repair: vehicle furniture, wash: vehicle garment, clean: furniture garment,

@@ -1,6 +1,20 @@
 """Constructions of the noun phrase: articles, adjectives, possession, quantity, comparison."""
 
-from constructions import *
+from dataclasses import replace
+
+import english
+import lexicon
+from adverbials import NUMBERS, TENS, somewhere, spot
+from clauses import clause, having_object, question, verb_phrase
+from constructions import construction, declare, sentence_of, told
+from draw import chance, either, listed, one_of, pick, pick_not, pick_number, rows
+from events import HANDLED, intense, is_, known, quality, state
+from french import agree
+from phrases import (
+    agreeing, article, counted, described_noun, fitting, named, named_or_relative, noun_of, noun_phrase,
+    person, pronoun, relative_of, stressed_pronoun, subject, subject_pronoun, third_party,
+)
+from words import pair
 
 HANDLING = [(verb, classes) for verb, classes in lexicon.TRANSITIVE if verb.en in listed("""
     buy sell lose find look choose see forget read wear open repair wash visit photograph keep hide""")]

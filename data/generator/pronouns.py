@@ -1,6 +1,17 @@
 """Constructions with object pronouns, which stand before the verb in French."""
 
-from constructions import *
+import lexicon
+from adverbials import NUMBERS
+from clauses import clause, verb_phrase
+from constructions import AND, BECAUSE, BUT, construction, declare, told
+from draw import chance, either, one_of, pick, pick_number, rows
+from events import activity, is_, item, item_verb, object_of, quality, to_other
+from phrases import (
+    clitic, country_name, direct, indirect, named, noun_of, noun_phrase, other_than, person, pronoun,
+    pronoun_again, pronoun_for, role, stressed_pronoun, subject, third_party,
+)
+from surface import capital
+from words import Pair, pair
 
 GIFTS = "text thing fruit keepsake"
 

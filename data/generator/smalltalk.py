@@ -1,11 +1,21 @@
 """Feelings, likes, requests and plain statements."""
 
-from constructions import *
+import lexicon
+from adverbials import place, spot
+from clauses import clause, nonfinite, question, read_phrase, verb_phrase
+from constructions import asks, everyday
+from draw import below, chance, either, one_of, pick, pick_not, rows
 from errands import OPENINGS, requested, the_place
+from events import is_, quality
 from greetings import FAMILIAR, a_city, asked, called, framed, in_person, in_place, somebody, subject_last
 from idiomatic import BEING, HAVING
 from introductions import parents
 from lexicon import Adjective
+from phrases import (
+    agreeing, article, country_name, described_noun, direct, name_of, noun_of, noun_phrase, other_than,
+    pronoun, relative_of, role,
+)
+from words import NOTHING, concept, pair
 
 TRAITS = [Adjective(*x, "P") for x in rows("""lost perdu, married marié, single célibataire, young jeune,
     old vieux, rich riche, intelligent intelligent, strong fort, famous célèbre, shy timide, tall grand,

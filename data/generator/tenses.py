@@ -1,7 +1,14 @@
 """Constructions of tense and negation."""
 
-from constructions import *
+import lexicon
+from adverbials import NUMBERS, at_clock, day_time, destination, somewhere, time_for
+from clauses import clause, verb_phrase
+from constructions import IF, WHEN, construction, declare, sentence_of, timed
+from draw import below, chance, either, pick, pick_not, rows
+from events import action, activity, definite, is_, state, to_other
 from exchanges import NOTHING_VERBS
+from phrases import as_noun, counted, fitting, noun_of, noun_phrase, pronoun_again, subject, third_party
+from words import NOTHING, pair, perhaps
 
 WEATHER = """
     it/i rains/a | il/i pleut/a; it/i snows/a | il/i neige/a; it/i is/f hot/a | il/i fait/f chaud/a;

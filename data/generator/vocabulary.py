@@ -1,7 +1,13 @@
 """Single words and short phrases, as one types them to try a translator, and two sentences in a row."""
 
-from constructions import *
+from adverbials import DAYS, MONTHS, NUMBERS, TENS
+from clauses import verb_phrase
+from constructions import EVERYDAY, everyday
+from draw import below, chance, listed, pick, rows
 from introductions import TEENS, number
+from phrases import counted, described_noun, noun_of, noun_phrase
+from surface import capital
+from words import Pair, pair
 
 NOUNS = """animal fruit food drink garment vehicle solid keepsake furniture opening building family child
     adult text abstract animal family"""
