@@ -128,4 +128,4 @@ def spot():
     """Next to, on or under a piece of furniture."""
     side = pair(pick(SIDES))
     noun = lexicon.SINGLE_NOUNS[pick("table bed chair desk sofa armchair")]
-    return side + noun_phrase(noun, pick("the the this I"))
+    return side + noun_phrase(noun, pick({"the": 2}, "this I"))

@@ -63,7 +63,7 @@ def something():
 
 def event(who):
     """A past action, sometimes denied."""
-    negation = pick("- - not")
+    negation = pick({"": 2, "not": 1})
     phrase = definite(who) if negation else shown(who)
     return clause(who, done_to("he she they") if phrase.verb.en == "read" else phrase, "past", negation)
 

@@ -5,7 +5,7 @@ from inspect import signature
 
 from adverbials import time_for
 from clauses import clause, verb_phrase
-from draw import chance, pick, pick_not
+from draw import chance, entries, pick, pick_not, weighted
 from events import allowed
 from phrases import subject
 from words import NOTHING, pair
@@ -22,7 +22,7 @@ WHEN = "{a} when/w {b} | {a} quand/w {b}"
 IF = "if/i {a} , {b} | si/i {a} , {b}"
 BECAUSE = "{a} because/b {b} | {a} parce/b que/b {b}"
 
-USUAL_TENSES = "present progressive past past near future"
+USUAL_TENSES = weighted({"present": 1, "progressive": 1, "past": 2}, "near future")
 UNTIMED = ("can", "must", "perfect")
 
 
@@ -50,7 +50,7 @@ everyday = partial(construction, into=EVERYDAY)
 
 def drawn_tense(phrase, tenses=USUAL_TENSES):
     """One of the tenses that suit the verb."""
-    return pick([x for x in tenses.split() if allowed(phrase.verb, x)] or ["past"])
+    return pick([x for x in entries(tenses) if allowed(phrase.verb, x)] or ["past"])
 
 
 def timed(said, tense, probability, phrase=None):

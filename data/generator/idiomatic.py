@@ -8,7 +8,7 @@ import lexicon
 from adverbials import country, day_time, home_of, place, time_for, time_of_state, town
 from clauses import clause, nonfinite, question, read_phrase, verb_phrase
 from constructions import asks, construction, declare, finished, timed
-from draw import below, chance, either, listed, one_of, pick, pick_not, rows
+from draw import below, chance, either, listed, one_of, pick, pick_not, rows, weighted
 from events import action, activity, definite, is_, known, state, suitable, visible
 from exchanges import PLEASE
 from nominal import CONTAINERS
@@ -59,7 +59,7 @@ POLITE = listed("""would/W you/y like/w | voulez/w -vous/y;
 
 @construction("to be hungry, right or afraid, with avoir")
 def having():
-    who, tense, negation = subject(), pick("present present imperfect future"), pick("- - not never")
+    who, tense, negation = subject(), pick({"present": 2}, "imperfect future"), pick({"": 2}, "not never")
     if chance(0.35):
         animal = noun_phrase(pick(lexicon.NOUNS["animal"]), "general", 2)
         phrase = verb_phrase("be=avoir", pair("afraid/a of/b {x} | peur/a de/b {x}", x=animal))
@@ -123,7 +123,7 @@ def crossed(who, en, fr, liked, tense):
     return pair(template, v=concept(), who=who, will=will, liked=Pair(spoken, liked.fr), form=forms)
 
 declare("to miss somebody, with manquer",
-        who=subject, tense="present present imperfect future",
+        who=subject, tense=weighted({"present": 2}, "imperfect future"),
         another=lambda who: lambda: subject_pronoun(other_than(who)),
         liked=lambda another: one_of(another, named, relative_of, country_name)(),
         said=lambda who, liked, tense: crossed(who, "miss", "manquer", liked, tense))

@@ -7,7 +7,7 @@ import lexicon
 from adverbials import NUMBERS, TENS, somewhere, spot
 from clauses import clause, having_object, question, verb_phrase
 from constructions import construction, declare, sentence_of, told
-from draw import chance, either, listed, one_of, pick, pick_not, pick_number, rows
+from draw import chance, either, listed, one_of, pick, pick_not, pick_number, rows, weighted
 from events import HANDLED, intense, is_, known, quality, state
 from french import agree
 from phrases import (
@@ -66,7 +66,7 @@ declare("adjective after the noun", do=lambda: handled("the a this", "after"))
 declare("adjective before the noun", do=lambda: handled("the a this", "before"))
 declare("adjectives on both sides", do=lambda: handled("the a that", "before", "after"))
 declare("predicate adjective with agreement",
-        tense="present present imperfect future", of_person=lambda: chance(0.5),
+        tense=weighted({"present": 2}, "imperfect future"), of_person=lambda: chance(0.5),
         who=lambda of_person: subject() if of_person else known(HANDLED + " building animal"),
         what=lambda who, of_person: intense(state if of_person else quality, who))
 declare("partitive article",
@@ -210,7 +210,7 @@ declare("there is",
         tense=(("present", "a"), ("past", "avait"), ("present", "a")), where=either(0.6, somewhere, spot),
         be=lambda tense, thing: (english.finite("be", tense[0], thing.person), tense[1]),
         said="there/t {be}/a {thing} {where} | il/T y/t {be}/a {thing} {where}")
-declare("where things are", who=lambda: known("thing garment text", "the my my"),
+declare("where things are", who=lambda: known("thing garment text", {"the": 1, "my": 2}),
         do=lambda: verb_phrase("be", spot()), negation=0.25, tense="present imperfect")
 
 @construction("nationality and language")

@@ -67,7 +67,8 @@ def clock_time():
         said = pair("it/i is/v {time} | il/i est/v {time}", time=clock())
         return said + perhaps(0.3, lambda: pair("in/A the/a morning/b | du/a matin/b"))
     noun, _, verbs = pick(SCHEDULED).partition(":")
-    what, phrase = noun_phrase(lexicon.noun(*noun.split()), pick("the the you")), verb_phrase(pick(verbs))
+    what = noun_phrase(lexicon.noun(*noun.split()), pick({"the": 2, "you": 1}))
+    phrase = verb_phrase(pick(verbs))
     if phrase.verb.en == "leave" and chance(0.4):
         phrase = phrase.about("for/p {city}/a | pour/p {city}/a", city=pick(lexicon.CITIES))
     return clause(what, phrase, pick("present past future")) + at_clock()

@@ -45,7 +45,7 @@ def antecedent():
 
 declare("participle agreement with a preceding object",
         what=item, verb=item_verb, who=subject,
-        tense=lambda verb: "perfect" if verb.en == "read" else pick("past past perfect"), negation=0.3,
+        tense=lambda verb: "perfect" if verb.en == "read" else pick({"past": 2, "perfect": 1}), negation=0.3,
         b=lambda what, verb, who, tense, negation: clause(who, taking_up(what, verb), tense, negation),
         said=lambda what, b: topic(what, b) if chance(0.5) else pair(
             AND, a=is_(what, quality(what), "imperfect"), b=b))

@@ -3,7 +3,7 @@
 from adverbials import DAYS, MONTHS, NUMBERS, TENS
 from clauses import verb_phrase
 from constructions import EVERYDAY, everyday
-from draw import below, chance, listed, pick, rows
+from draw import below, chance, listed, pick, rows, weighted
 from introductions import TEENS, number
 from phrases import counted, described_noun, noun_of, noun_phrase
 from surface import capital
@@ -59,8 +59,8 @@ def counting():
     return sum((pair(",") + x for x in counted_[1:]), counted_[0])
 
 
-FIRST = """greeting; greeting; short answer; short request; thanks; apology; being well; meeting somebody;
-    telling a name; fact about oneself"""
+FIRST = weighted({"greeting": 2}, """short answer; short request; thanks; apology; being well;
+    meeting somebody; telling a name; fact about oneself""")
 SECOND = """telling a name; asking for a name; being well; asking after somebody; origin;
     fact about oneself; wanting and having to"""
 ALONE = ("two sentences", "single word", "short phrase", "counting")
