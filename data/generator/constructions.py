@@ -5,7 +5,7 @@ from inspect import signature
 
 from adverbials import time_for
 from clauses import clause, verb_phrase
-from draw import chance, entries, pick, pick_not, weighted
+from draw import chance, entries, pick, weighted
 from events import allowed
 from phrases import subject
 from words import NOTHING, pair
@@ -78,8 +78,8 @@ def declare(name, /, into=CONSTRUCTIONS, **slots):
 def sentence_of(asked="", mark=".", time=None, kept=None, **slots):
     """Drawer of a sentence by its slots, in the order in which they are written.
 
-    Of a list, or of a text that lists several things, one is picked. A number is the probability of `not`. A
-    function is called with the earlier slots that its parameters name, and notation takes in earlier slots.
+    Of a list, a dictionary of weights, or a text that lists several things, one is picked. A function is called
+    with the earlier slots that its parameters name, and notation takes in earlier slots.
 
     The sentence is `said`, or else a clause, which is a question if `asked`: `who` (anybody, unless declared)
     and `do`, or else a `verb` (to be, unless declared) with its complement `what`; `tense`, `negation` and
@@ -118,8 +118,6 @@ def _phrase(slots):
 def _drawn(source, slots):
     if callable(source):
         source = source(*(slots[name] for name in _needed(source)))
-    elif isinstance(source, float):
-        source = pick_not(source)
     elif not isinstance(source, str):
         source = pick(source)
     elif len(source.split(";" if "|" in source else None)) > 1:

@@ -56,17 +56,17 @@ def asking_for_the_time():
     """`What time is it?`, `When does the train leave?`"""
     if chance(0.5):
         now = pair(pick(NOW), city=a_city())
-        return requested(pair(pick(ASKED_TIME), now=now), 0.5)
+        return requested(pair(pick(ASKED_TIME), now=now), please=0.5)
     what, _, verbs = pick(TIMED).partition(":")
     q = question(noun_phrase(lexicon.noun(*what.split()), "the"), verb_phrase(pick(verbs)))
-    return requested(pair(pick(WHEN_IT), q=q), 0.2)
+    return requested(pair(pick(WHEN_IT), q=q), please=0.2)
 
 
 @everyday("telling the time")
 def telling_the_time():
     """`It's already ten o'clock.`"""
     if chance(0.4):
-        return framed(pair(pick(ABOUT_NOW), n=number(12)), 0.2, ends=MARKS)
+        return framed(pair(pick(ABOUT_NOW), n=number(12)), calling=0.2, ends=MARKS)
     return pair("it/i is/v {time} {part} | il/i est/v {time} {part}", time=clock(), part=pair(pick(PART)))
 
 
@@ -75,7 +75,7 @@ def day_and_date():
     """`Today is Monday.`: « Aujourd'hui, c'est lundi. »."""
     today = pair(pick("|; today/t | aujourd'hui/t"))
     if chance(0.35):
-        return requested(pair(pick(ASKED_DAY), today=today), 0.4)
+        return requested(pair(pick(ASKED_DAY), today=today), please=0.4)
     day, month = pick(DAYS), pick(MONTHS)
     when = pair(pick(SOME_DAY), day=day, month=month)
     return pair(pick(TOLD_DAY), day=day, month=month, nth=pick(ORDINALS), today=today, when=when)
@@ -87,7 +87,7 @@ def weather():
     where, very, kind = pair(pick(OUTSIDE), city=a_city()), pair(pick(VERY)), below(7)
     if kind == 0:
         like = "what/w is/v the/T weather/t like/W {x} | quel/w temps/t fait/v -il/T {x}"
-        return requested(pair(like, x=where), 0.1)
+        return requested(pair(like, x=where), please=0.1)
     if kind <= 2:
         it, phrase = subject_pronoun("it_m"), verb_phrase(pick({"rain": 2, "snow": 1}))
         if chance(0.25):
@@ -95,7 +95,7 @@ def weather():
         return clause(it, phrase, "progressive", pick_not(0.2)) + where
     if kind <= 4:
         said = "the/I weather/i is/f {very} {sky} {x} | il/i fait/f {very} {sky} {x}"
-        return framed(pair(said, very=very, sky=pair(pick(SKY)), x=where), 0.1)
+        return framed(pair(said, very=very, sky=pair(pick(SKY)), x=where), calling=0.1)
     sky = pick(WEATHER + 2 * ["nice/a | beau/a", "warm/a | chaud/a"])
     very = NOTHING if "du/A" in sky or "nuit" in sky else very
     templates = weighted({"it/i is/f {very} {sky} {x} | il/i fait/f {very} {sky} {x}": 2},

@@ -70,6 +70,11 @@ def pick_not(probability):
     return "not" if chance(probability) else ""
 
 
+def sometimes_not(probability):
+    """Drawer of `not` with the given probability, else of nothing."""
+    return lambda: pick_not(probability)
+
+
 def shuffled(items):
     """A shuffled copy."""
     result = list(items)

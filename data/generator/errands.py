@@ -99,13 +99,13 @@ def the_place(kind="the"):
 
 def thing():
     """Something that one has or buys."""
-    return described_noun(noun_of("thing garment vehicle text"), "the this I you", 0.15)
+    return described_noun(noun_of("thing garment vehicle text"), "the this I you", described=0.15)
 
 
-def requested(said, probability=0.3):
-    """A question with `excuse me` before it or `please` behind it."""
-    please = pair(PLEASE) if chance(probability) else NOTHING
-    return asked(said + please, 0.1, OPENINGS, FORMAL)
+def requested(said, please=0.3):
+    """A question with `excuse me` before it or, with the probability `please`, with `please` behind it."""
+    behind = pair(PLEASE) if chance(please) else NOTHING
+    return asked(said + behind, calling=0.1, openings=OPENINGS, calls=FORMAL)
 
 
 def toilets():
@@ -136,7 +136,7 @@ def finding():
         who = pronoun({"I": 3}, "we he")
         phrase = verb_phrase("look for=chercher", the_place(pick({"the": 2, "a": 1})))
         said = clause(who, phrase, "progressive")
-        return framed(said, 0, OPENINGS if who.person in (0, 3) else "|", ".")
+        return framed(said, calling=0, openings=OPENINGS if who.person in (0, 3) else "|", ends=".")
     goods = noun_of("food drink text fruit thing")
     mass = goods.kind == "mass"
     return requested(pair(pick(FINDING), place=the_place("a"),
@@ -157,7 +157,7 @@ def where_places_are():
     if chance(0.4):
         return pair("it/c is/e {site} | ce/c est/e {site}", site=site)
     who = pick({the_place: 2}, (toilets, thing, somebody))()
-    return asked(question(who, verb_phrase("be", site)), 0) if chance(0.25) else is_(who, site)
+    return asked(question(who, verb_phrase("be", site)), calling=0) if chance(0.25) else is_(who, site)
 
 
 @everyday("distance")
@@ -165,14 +165,15 @@ def distance():
     """`Is it far?`: « Est-ce loin? »."""
     far, who, kind = pair(pick(DISTANCES), place=the_place()), the_place(), below(5)
     if kind == 0:
-        return requested(pair("is/e it/c {far} | est/e -ce/c {far}", far=far), 0.15)
+        return requested(pair("is/e it/c {far} | est/e -ce/c {far}", far=far), please=0.15)
     if kind == 1:
-        return requested(question(who, verb_phrase("be", far)), 0.15)
+        return requested(question(who, verb_phrase("be", far)), please=0.15)
     if kind == 2:
         return is_(who, far, "present", pick_not(0.5))
     said = pair(pick("""it/c is/e {far} | ce/c est/e {far};
         it/c is/e not/n {far} | ce/c ne/N est/e pas/n {far}"""), far=far)
-    return framed(said, 0.1, weighted({"|": 2}, "yes/a , | oui/a ,; no/a , | non/a ,"), ".")
+    openings = weighted({"|": 2}, "yes/a , | oui/a ,; no/a , | non/a ,")
+    return framed(said, calling=0.1, openings=openings, ends=".")
 
 
 @everyday("directions")
@@ -185,14 +186,14 @@ def directions():
     at = pair(pick(CORNERS), place=the_place())
     said = pair(template, side=side, place=the_place(), en=en, fr=fr, at=at)
     openings = weighted({"|": 3}, "then/a | puis/a; please/a , | s'il/A vous/A plaît/a ,")
-    return framed(said, 0.15, openings, ".")
+    return framed(said, calling=0.15, openings=openings, ends=".")
 
 
 def ware():
     """Something with a price."""
     if chance(0.5):
         return noun_phrase(pick(lexicon.ORDERED), "the")
-    return described_noun(noun_of("thing garment text food drink fruit"), "the this the", 0.15)
+    return described_noun(noun_of("thing garment text food drink fruit"), "the this the", described=0.15)
 
 
 def costs(who):
@@ -208,7 +209,7 @@ def costs(who):
 def asking_the_price():
     """`How much is the ticket?`: « Combien coûte le billet? »."""
     if chance(0.35):
-        return requested(pair(pick(COSTING), it=pair(pick(THIS))), 0.5)
+        return requested(pair(pick(COSTING), it=pair(pick(THIS))), please=0.5)
     return requested(pair("how/h much/h {q} | combien/h {q}", q=costs(ware())))
 
 
@@ -232,11 +233,11 @@ def verdict():
     a = pair("{very} {en}/a | {very} {fr}/a", very=very, en=en, fr=fr)
     it, kind = pick({"it": 2}, "this that"), below(5)
     if kind == 0:
-        return asked(pair("is/e {it}/c {a} | est/e -ce/c {a}", it=it, a=a), 0)
+        return asked(pair("is/e {it}/c {a} | est/e -ce/c {a}", it=it, a=a), calling=0)
     if kind == 1:
         return pair("{it}/c is/e not/n {a} | ce/c ne/N est/e pas/n {a}", it=it, a=a)
     said = pair("{it}/c is/e {a} | ce/c est/e {a}", it=it, a=a)
-    return framed(said, 0.15, weighted({"|": 3}, "yes/a , | oui/a ,; no/a , | non/a ,"))
+    return framed(said, calling=0.15, openings=weighted({"|": 3}, "yes/a , | oui/a ,; no/a , | non/a ,"))
 
 
 def dish():
@@ -268,7 +269,8 @@ def asking_for_the_bill():
     said = pair(template.replace("?", ""), x=pair(pick(ON_THE_TABLE)))
     please = pair(PLEASE) if chance(0.7) else NOTHING
     mark = "?" if "?" in template else "."
-    return framed(said + please, 0.3, {"|": 3, "hello/a , | bonjour/a ,": 1}, mark, FORMAL)
+    openings = {"|": 3, "hello/a , | bonjour/a ,": 1}
+    return framed(said + please, calling=0.3, openings=openings, ends=mark, calls=FORMAL)
 
 
 @everyday("order without a verb")
@@ -276,7 +278,7 @@ def short_order():
     """`Two coffees, please.`"""
     openings = weighted({"|": 4},
         "yes/a , | oui/a ,; hello/a , | bonjour/a ,; for/f me/m , | pour/f moi/m ,")
-    return framed(wanted() + pair(PLEASE), 0, openings, ".")
+    return framed(wanted() + pair(PLEASE), calling=0, openings=openings, ends=".")
 
 
 @everyday("order with a verb")
@@ -288,4 +290,4 @@ def full_order():
     please = pair(PLEASE) if polite and chance(0.5) else NOTHING
     openings = weighted({"|": 3}, "hello/a , | bonjour/a ,; good/a evening/b , | bonsoir/ab ,")
     said = pair(template.replace("?", "")) + wanted() + please
-    return framed(said, 0.1, openings, mark, FORMAL)
+    return framed(said, calling=0.1, openings=openings, ends=mark, calls=FORMAL)

@@ -111,17 +111,17 @@ def called(probability, calls=CALLS):
     return pair(", {x} | , {x}", x=a_name() if chance(0.65) else pair(pick(calls)))
 
 
-def framed(said, probability=0.5, openings="|", ends=MARKS, calls=CALLS):
-    """A remark, with an opening or, with the given probability, somebody called, and a mark."""
+def framed(said, calling=0.5, openings="|", ends=MARKS, calls=CALLS):
+    """A remark with an opening, or else with the probability `calling` somebody called, and a mark."""
     opening = pair(pick(openings))
-    whom = NOTHING if opening.en else called(probability, calls)
+    whom = NOTHING if opening.en else called(calling, calls)
     said = pair("{opening} {said} {whom} | {opening} {said} {whom}", opening=opening, said=said, whom=whom)
     return finished(said, pick(ends))
 
 
-def asked(said, probability=0.3, openings="|", calls=CALLS):
+def asked(said, calling=0.3, openings="|", calls=CALLS):
     """The same for a question."""
-    return framed(said, probability, openings, "?", calls)
+    return framed(said, calling, openings, "?", calls)
 
 
 def subject_last(who, phrase, tense="present"):
@@ -149,7 +149,7 @@ def greeting():
     familiar = hello.en[0].text in ("hi", "hey")
     calls = FAMILIAR if familiar else CALLS
     if chance(0.5):
-        return framed(hello, 0.95, calls=calls)
+        return framed(hello, calling=0.95, calls=calls)
     who = subject_pronoun("thou" if familiar else "you")
     whom = called(0.5, calls)
     return asks(pair("{hello} {whom} , {q} | {hello} {whom} , {q}", hello=hello, whom=whom, q=how_is(who)))
@@ -162,7 +162,7 @@ def asking_after():
     moment = pair(pick({"|": 2},
         "today/a | aujourd'hui/a; this/a morning/b | ce/a matin/b; now/a | maintenant/a"))
     openings = weighted({"|": 3}, "and/a | et/a; hello/a , | bonjour/a ,")
-    return asked(how_is(who) + moment, in_person(who), openings)
+    return asked(how_is(who) + moment, calling=in_person(who), openings=openings)
 
 
 @everyday("being well")
@@ -178,7 +178,8 @@ def being_well():
         said = clause(who, verb_phrase("be=aller", well), "present", "not" if bad else "")
     if chance(0.25):
         return asks(said + thanks + pair(", and/a you/y | , et/a vous/y"))
-    return framed(said + thanks, 0.25, weighted({"|": 3}, "hello/a , | bonjour/a ,; yes/a , | oui/a ,"), ".")
+    openings = weighted({"|": 3}, "hello/a , | bonjour/a ,; yes/a , | oui/a ,")
+    return framed(said + thanks, calling=0.25, openings=openings, ends=".")
 
 
 def see_you():
@@ -192,17 +193,17 @@ def farewell():
     """`Goodbye, see you tomorrow!`"""
     bye, kind = pair(pick(GOODBYE)), below(4)
     if kind == 0:
-        return framed(bye, 0.9)
+        return framed(bye, calling=0.9)
     if kind == 1:
-        return framed(see_you(), 0.5)
+        return framed(see_you(), calling=0.5)
     joint = pick(", {b} | , {b}; and/n {b} | et/n {b}")
-    return framed(bye + pair(joint, b=see_you() if kind == 2 else pair(pick(THANKS))), 0.4)
+    return framed(bye + pair(joint, b=see_you() if kind == 2 else pair(pick(THANKS))), calling=0.4)
 
 
 @everyday("wish")
 def wish():
     """`Happy birthday, Anna!`"""
-    return framed(pair(pick(WISHES), city=a_city()), 0.75, ends=". !")
+    return framed(pair(pick(WISHES), city=a_city()), calling=0.75, ends=". !")
 
 
 @everyday("wish for a day or a trip")
@@ -211,7 +212,7 @@ def nice_day():
     en, fr, bon = pick(OCCASIONS)
     have = "have/A a/A {nice}/a {en}/b | {bon}/a {fr}/b"
     said = pair(have, nice=pick("nice good nice good great"), en=en, fr=fr, bon=bon)
-    return framed(said, 0.55, ends=". !")
+    return framed(said, calling=0.55, ends=". !")
 
 
 @everyday("thanks")
@@ -222,22 +223,22 @@ def thanks():
         why = pair(pick(REASONS))
     elif kind == 2:
         noun = noun_of("drink food text keepsake fruit")
-        what = described_noun(noun, {"the": 2, "this": 1, "you": 1}, 0.1)
+        what = described_noun(noun, {"the": 2, "this": 1, "you": 1}, described=0.1)
         why = pair("for/f {what} | pour/f {what}", what=what)
-    return framed(pair(pick(THANKS)) + why, 0.5)
+    return framed(pair(pick(THANKS)) + why, calling=0.5)
 
 
 @everyday("answer to thanks")
 def not_at_all():
     """`You are welcome, madam.`"""
-    return framed(pair(pick(NOT_AT_ALL)), 0.9)
+    return framed(pair(pick(NOT_AT_ALL)), calling=0.9)
 
 
 @everyday("apology")
 def apology():
     """`I am sorry to be late.`"""
     if chance(0.3):
-        return framed(pair(pick(EXCUSES)), 0.95)
+        return framed(pair(pick(EXCUSES)), calling=0.95)
     who, (en, fr) = pronoun({"I": 4}, "we he she"), pick(REGRETS)
     *very, désolé = fr.split("_")
     regret = agreeing(lexicon.Adjective("sorry", désolé, ""), who)
@@ -247,10 +248,10 @@ def apology():
     if chance(0.3):
         verb = pick("understand; know=savoir; hear; remember=se souvenir")
         return pair(BUT, a=said, b=clause(subject_pronoun("I"), verb_phrase(verb), "present", "not"))
-    return framed(said + pair(pick(FAULTS)), 0.5, ends=".")
+    return framed(said + pair(pick(FAULTS)), calling=0.5, ends=".")
 
 
 @everyday("short answer")
 def short_answer():
     """`Yes, please.`"""
-    return framed(pair(pick(REPLIES)), 0.75)
+    return framed(pair(pick(REPLIES)), calling=0.75)

@@ -8,7 +8,7 @@ import lexicon
 from adverbials import country, day_time, home_of, place, time_for, time_of_state, town
 from clauses import clause, nonfinite, question, read_phrase, verb_phrase
 from constructions import asks, construction, declare, finished, timed
-from draw import below, chance, either, listed, one_of, pick, pick_not, rows, weighted
+from draw import below, chance, either, listed, one_of, pick, pick_not, rows, sometimes_not, weighted
 from events import action, activity, definite, is_, known, state, suitable, visible
 from exchanges import PLEASE
 from nominal import CONTAINERS
@@ -71,7 +71,8 @@ def having():
     return clause(who, phrase, tense, "" if "chance" in idiom else negation)
 
 declare("to be late or angry, with être en",
-        what=BEING, tense="present imperfect future", negation=0.3, when=time_of_state, kept=0.5)
+        what=BEING, tense="present imperfect future", negation=sometimes_not(0.3),
+        when=time_of_state, kept=0.5)
 
 @construction("to need, with avoir besoin de")
 def need():
@@ -104,7 +105,7 @@ declare("reflexive with parts of the body",
         what="{own}/d {part}/p | {own}/d {part}/p",
         do=lambda row, what: verb_phrase(f"{row[0]}=se {row[1]}", what, agrees_with_subject=False),
         tense=lambda broken: "past" if broken else pick("past present future near"),
-        seldom=lambda: pick_not(0.15), negation=lambda broken, seldom: "" if broken else seldom,
+        seldom=sometimes_not(0.15), negation=lambda broken, seldom: "" if broken else seldom,
         when=lambda broken, tense: time_for(tense) if broken else day_time(tense), kept=0.7)
 
 def crossed(who, en, fr, liked, tense):
@@ -144,14 +145,14 @@ declare("colorful idiom",
 declare("places: à, en, au and chez",
         verb="live work be stay", what=one_of(town, country, home_of, town, country),
         tense=lambda verb: pick("present future imperfect" if verb == "be" else "present future used"),
-        seldom=lambda: pick_not(0.2), negation=lambda tense, seldom: seldom if tense != "used" else "")
+        seldom=sometimes_not(0.2), negation=lambda tense, seldom: seldom if tense != "used" else "")
 declare("adverb after the verb",
         adverb=FREQUENCY, word=lambda adverb: adverb.en[0].text,
         do=lambda who, word: action(who) if word in TENSES_OF else visible(who, activity, "present"),
         tense=lambda word: pick(TENSES_OF[word]) if word == "also" else TENSES_OF.get(word, "present"))
 declare("manner",
         ways=lambda: pick(WAYS).split(":"), way=lambda ways: pick(ways[1]),
-        tense="present future near can", negation=0.25,
+        tense="present future near can", negation=sometimes_not(0.25),
         very=lambda way: "very/a | très/a" if way not in ("carefully", "hard") and chance(0.3) else "|",
         verb=lambda ways: ways[0], placed=lambda tense: tense in ("present", "future") and chance(0.5),
         where=lambda verb, placed: place(lexicon.USUAL_PLACES[verb]) if (

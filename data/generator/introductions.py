@@ -76,7 +76,7 @@ def telling_a_name():
         years = verb_phrase("be=avoir", aged())
         more = clause(who, verb_phrase("live", in_place()) if chance(0.5) else years)
         said = pair("{said} and/n {more} | {said} et/n {more}", said=said, more=more)
-    return framed(said, 0, FIRST_OPENINGS, ".")
+    return framed(said, calling=0, openings=FIRST_OPENINGS, ends=".")
 
 
 @everyday("asking for a name")
@@ -91,14 +91,14 @@ def asking_for_a_name():
     else:
         said = pair("what/w is/N {who} 's/N name/n | comment/w se/N appelle/n {who}", who=who)
     please = pair(pick({"|": 2, ", please/a | , s'il/A vous/A plaît/a": 1}))
-    return asked(said + please, in_person(who), POLITE_OPENINGS + "; and/a | et/a")
+    return asked(said + please, calling=in_person(who), openings=[*POLITE_OPENINGS, "and/a | et/a"])
 
 
 @everyday("meeting somebody")
 def meeting():
     """`Nice to meet you.`, `This is my mother.`"""
     if chance(0.35):
-        return framed(pair(pick(MEETING)), 0.95, POLITE_OPENINGS)
+        return framed(pair(pick(MEETING)), calling=0.95, openings=POLITE_OPENINGS)
     what = pick((a_name, lambda: relative_of("I"), lambda: relative_of("you"),
                  lambda: noun_phrase(noun_of("friend neighbour colleague doctor teacher"), "I"),
                  lambda: noun_phrase(noun_of("thing garment vehicle animal"), pick("I you a"))))()
@@ -125,12 +125,13 @@ def coming_from():
         who = either(0.5, lambda: pronoun({"you": 3}, "he she they"), somebody)()
         q = subject_last(who, verb_phrase(verb))
         said = pair("where/w {q} from/f | de/f où/w {q}", q=q)
-        return asked(said, in_person(who), {"|": 2, "and/a | et/a": 1})
+        return asked(said, calling=in_person(who), openings={"|": 2, "and/a | et/a": 1})
     who = either(0.65, lambda: pronoun({"I": 4}, "he she we they"), somebody)()
     if chance(0.2):
         return clause(who, verb_phrase("live", in_place()))
     said = clause(who, verb_phrase(verb, origin()), "present", pick({"": 3, "not": 1}))
-    return framed(said, 0, weighted({"|": 3}, "hello/a , | bonjour/a ,; yes/a , | oui/a ,"), ".")
+    openings = weighted({"|": 3}, "hello/a , | bonjour/a ,; yes/a , | oui/a ,")
+    return framed(said, calling=0, openings=openings, ends=".")
 
 
 @everyday("having brothers and sisters")
@@ -146,10 +147,10 @@ def having_relatives():
         who = pronoun({"you": 3}, "he she they")
         if chance(0.35):
             many = counted(pair("how/A many/a | combien/a de/A"), noun_of(POSSESSIONS))
-            return asked(many + question(who, verb_phrase("have")), in_person(who))
+            return asked(many + question(who, verb_phrase("have")), calling=in_person(who))
         kinds = {"a": 1, "partitive": 3}
         what = noun_phrase(noun_of(POSSESSIONS), pick(kinds), 2) if chance(0.75) else some()
-        return asked(question(who, verb_phrase("have", what)), in_person(who))
+        return asked(question(who, verb_phrase("have", what)), calling=in_person(who))
     who = either(0.75, lambda: pronoun({"I": 3}, "he she we they"), somebody)()
     if kind == 2:
         noun = noun_of(POSSESSIONS)
@@ -169,10 +170,11 @@ parents = one_of(lambda: noun_phrase(PARENT, pick({"I": 2}, "you he she"), 2),
 def years():
     """`How old are you?`, `I'm twenty-five.`"""
     if chance(0.45):
-        who = either(0.45, lambda: pronoun({"you": 3}, "he she they"), one_of(*weighted({somebody: 2, parents: 1})))()
+        others = one_of(*weighted({somebody: 2, parents: 1}))
+        who = either(0.45, lambda: pronoun({"you": 3}, "he she they"), others)()
         q = subject_last(who, verb_phrase("be=avoir"))
         said = pair("how/h old/o {q} | quel/h âge/o {q}", q=q)
-        return asked(said, in_person(who), {"|": 2, "and/a | et/a": 1})
+        return asked(said, calling=in_person(who), openings={"|": 2, "and/a | et/a": 1})
     who = either(0.65, lambda: pronoun({"I": 4}, "he she they"), somebody)()
     return clause(who, verb_phrase("be=avoir", aged()), "present", pick_not(0.1))
 
@@ -191,17 +193,18 @@ def languages():
     elif kind == 1:
         phrase = verb_phrase("be", agreeing(lexicon.Adjective(*pick(lexicon.NATIONALITIES), ""), who))
     if who.pronoun != "je" and chance(0.7):
-        return asked(question(who, phrase), in_person(who), POLITE_OPENINGS if who.pronoun == "vous" else "|")
+        openings = POLITE_OPENINGS if who.pronoun == "vous" else "|"
+        return asked(question(who, phrase), calling=in_person(who), openings=openings)
     sorry = weighted({"|": 3}, "sorry/a , | pardon/a ,; I/i am/v sorry/s , | je/i suis/v désolé/s ,")
     negation = "" if kind > 1 and well.en and well.en[0].text == "a" else pick_not(0.4)
-    return framed(clause(who, phrase, "present", negation), 0, sorry, ".")
+    return framed(clause(who, phrase, "present", negation), calling=0, openings=sorry, ends=".")
 
 
 @everyday("being somebody")
 def being_somebody():
     """`I am a student.`, `She is a woman.`, `What is your job?`"""
     if chance(0.2):
-        return asked(pair(pick(PARTICULARS)), 0.4, POLITE_OPENINGS)
+        return asked(pair(pick(PARTICULARS)), calling=0.4, openings=POLITE_OPENINGS)
     who = either(0.7, lambda: pronoun({"I": 3}, "he she you"), somebody)()
     if chance(0.5):
         en, m, f = pick(lexicon.PROFESSIONS)
@@ -212,6 +215,6 @@ def being_somebody():
             noun = noun_of("woman girl")
         what = noun_phrase(noun, "a")
     if who.pronoun == "vous" and chance(0.6):
-        return asked(question(who, verb_phrase("be", what)), 0.3)
+        return asked(question(who, verb_phrase("be", what)), calling=0.3)
     return is_(who, what, "present", pick_not(0.15))
 

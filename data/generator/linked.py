@@ -8,7 +8,7 @@ import lexicon
 from adverbials import destination, place, spot
 from clauses import ING, WHILE, clause, having_object, nonfinite, question, read_phrase, verb_phrase
 from constructions import AND, BECAUSE, BUT, asks, construction, declare, timed
-from draw import below, chance, pick, pick_not, pick_number, weighted
+from draw import below, chance, pick, pick_not, pick_number, sometimes_not, weighted
 from events import (
     STATES_OF_MIND, action, activity, allowed, definite, is_, item, item_verb, known, person_verb, quality,
     state, suitable, visible,
@@ -44,7 +44,7 @@ for name, verbs in (("infinitive with à", lexicon.WITH_A), ("infinitive with de
     declare(name, verb=verbs,
             inner=lambda who: activity(who) if chance(0.75) else verb_phrase(pick(lexicon.REFLEXIVE)),
             do=lambda who, verb, inner: followed(verb, inner, who.person),
-            tense=weighted({"past": 2}, "near future"), negation=0.15)
+            tense=weighted({"past": 2}, "near future"), negation=sometimes_not(0.15))
 
 @construction("want, like and hope with an infinitive")
 def wishing():
@@ -119,7 +119,7 @@ declare("passive",
         done=lambda row, who: done_to(lexicon.verb(row[0]), who),
         agent=lambda: "by/b {doer} | par/b {doer}" if chance(0.75) else "|",
         what="{done}/a {agent} | {done}/a {agent}",
-        tense="perfect future past", negation=0.15, time=0.5)
+        tense="perfect future past", negation=sometimes_not(0.15), time=0.5)
 
 def relative_subject(head, word="who"):
     """The relative pronoun « qui », which agrees like its head."""

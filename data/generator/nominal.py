@@ -7,7 +7,7 @@ import lexicon
 from adverbials import NUMBERS, TENS, somewhere, spot
 from clauses import clause, having_object, question, verb_phrase
 from constructions import construction, declare, sentence_of, told
-from draw import chance, either, listed, one_of, pick, pick_not, pick_number, rows, weighted
+from draw import chance, either, listed, one_of, pick, pick_not, pick_number, rows, sometimes_not, weighted
 from events import HANDLED, intense, is_, known, quality, state
 from french import agree
 from phrases import (
@@ -102,7 +102,7 @@ def possessor():
     return told(pronoun(), verb_phrase(verb, what), "", "past future")
 
 declare("noun compound", kind=" ".join(COMPOUND_VERBS),
-        what=lambda kind: described_noun(pick(lexicon.NOUNS[kind]), "the a this I she", 0.2),
+        what=lambda kind: described_noun(pick(lexicon.NOUNS[kind]), "the a this I she", described=0.2),
         do=lambda kind, what: verb_phrase(pick(COMPOUND_VERBS[kind]), what))
 
 @construction("numbers and prices")
@@ -211,7 +211,7 @@ declare("there is",
         be=lambda tense, thing: (english.finite("be", tense[0], thing.person), tense[1]),
         said="there/t {be}/a {thing} {where} | il/T y/t {be}/a {thing} {where}")
 declare("where things are", who=lambda: known("thing garment text", {"the": 1, "my": 2}),
-        do=lambda: verb_phrase("be", spot()), negation=0.25, tense="present imperfect")
+        do=lambda: verb_phrase("be", spot()), negation=sometimes_not(0.25), tense="present imperfect")
 
 @construction("nationality and language")
 def nationality():

@@ -135,7 +135,7 @@ def love():
         return asks(question(who, phrase) + whom)
     if kind == 1:
         return clause(who, phrase, "present", "not") + whom
-    return framed(clause(who, phrase) + much + whom, 0, {"|": 4, "yes/a , | oui/a ,": 1})
+    return framed(clause(who, phrase) + much + whom, calling=0, openings={"|": 4, "yes/a , | oui/a ,": 1})
 
 
 @everyday("love of family and towns")
@@ -144,7 +144,7 @@ def love_of():
     who = pronoun({"I": 3}, "you he she they we")
     what = pick((somebody, a_city, country_name, lambda: relative_of(name_of(who)),
                  lambda: noun_phrase(lexicon.noun("family", "famille", "f"), name_of(who))))()
-    return framed(clause(who, verb_phrase("love", what)), 0.1)
+    return framed(clause(who, verb_phrase("love", what)), calling=0.1)
 
 
 @everyday("likes and dislikes")
@@ -155,7 +155,7 @@ def likes():
     what = noun_phrase(noun, "general", 1 if noun.kind == "mass" else 2)
     phrase = verb_phrase(pick({"like": 4}, "love hate"), what)
     if who.pronoun != "je" and chance(0.6):
-        return asked(question(who, phrase), in_person(who))
+        return asked(question(who, phrase), calling=in_person(who))
     return clause(who, phrase, "present", pick_not(0.35))
 
 
@@ -182,11 +182,11 @@ def how_somebody_is(make):
         phrase = make(who)
         if who.pronoun != "je" and chance(0.5):
             why = pair(pick({"|": 4, "why/w | pourquoi/w": 1}))
-            return asked(why + question(who, phrase), in_person(who))
+            return asked(why + question(who, phrase), calling=in_person(who))
         if chance(0.25):
-            return framed(clause(who, phrase, "present", "not"), 0.15, ANSWERING, ".")
+            return framed(clause(who, phrase, "present", "not"), calling=0.15, openings=ANSWERING, ends=".")
         behind = pair(pick({"|": 4}, "today/a | aujourd'hui/a; too/b | aussi/b"))
-        return framed(clause(who, phrase) + behind, 0.15, ANSWERING)
+        return framed(clause(who, phrase) + behind, calling=0.15, openings=ANSWERING)
 
     return draw
 
@@ -203,15 +203,16 @@ def knowing():
     if phrase.verb.en == "understand" and chance(0.4):
         phrase = phrase.plus(pair(pick(UNDERSTOOD)))
     if who.pronoun != "je" and chance(0.5):
-        return asked(question(who, phrase), in_person(who), OPENINGS if who.pronoun == "vous" else "|")
-    return framed(clause(who, phrase, "present", pick_not(0.75)), 0.25, APOLOGETIC, ".")
+        openings = OPENINGS if who.pronoun == "vous" else "|"
+        return asked(question(who, phrase), calling=in_person(who), openings=openings)
+    return framed(clause(who, phrase, "present", pick_not(0.75)), calling=0.25, openings=APOLOGETIC, ends=".")
 
 
 @everyday("asking for help")
 def asking_for_help():
     """`Can you help me?`"""
     if chance(0.5):
-        return requested(pair(pick(REQUESTS)), 0.2)
+        return requested(pair(pick(REQUESTS)), please=0.2)
     who = pronoun({"you": 4}, "he she they we")
     name = "I" if who.pronoun == "vous" and chance(0.5) else other_than(who)
     phrase = verb_phrase(pick(HELPING), direct(name))
@@ -223,8 +224,9 @@ def short_request():
     """`Wait a moment, please!`"""
     said = pair(pick(ORDERS))
     if chance(0.2):
-        return framed(said + pair(", please/a | , s'il/A vous/A plaît/a"), 0, ends=". !")
-    return framed(said, 0.55, {"|": 4, "please/a , | s'il/A vous/A plaît/a ,": 1}, ". !")
+        return framed(said + pair(", please/a | , s'il/A vous/A plaît/a"), calling=0, ends=". !")
+    openings = {"|": 4, "please/a , | s'il/A vous/A plaît/a ,": 1}
+    return framed(said, calling=0.55, openings=openings, ends=". !")
 
 
 @everyday("fact about oneself")
@@ -232,14 +234,14 @@ def fact():
     """`I have a reservation.`"""
     (lost, perdu), (food, mets) = pick(LOST), pick(FOODS)
     said = pair(pick(FACTS), lost=lost, perdu=perdu, food=food, mets=mets)
-    return framed(said, 0.35, [*ANSWERING, "hello/a , | bonjour/a ,"], MARKS)
+    return framed(said, calling=0.35, openings=[*ANSWERING, "hello/a , | bonjour/a ,"], ends=MARKS)
 
 
 @everyday("short question")
 def short_question():
     """`What is this?`"""
     name = pick(lexicon.GIVEN_NAMES[pick("m f")])
-    return asked(pair(pick(WHAT_IS), it=pick("this that it"), name=name), 0.3, OPENINGS)
+    return asked(pair(pick(WHAT_IS), it=pick("this that it"), name=name), calling=0.3, openings=OPENINGS)
 
 
 @everyday("asking what somebody does")
@@ -263,7 +265,7 @@ def asking_what():
         why = chance(0.5) or verb in ("cry", "laugh", "smile")
         said = pair("why/w | pourquoi/w" if why else "when/w | quand/w")
         said = said + subject_last(who, verb_phrase(verb), "progressive")
-    return asked(said, in_person(who) / 2)
+    return asked(said, calling=in_person(who) / 2)
 
 
 @everyday("asking who")
@@ -274,9 +276,9 @@ def asking_who():
         who = noun_phrase(noun_of("adult child"), pick("this that the"))
     if who.pronoun in ("il", "elle") and chance(0.5):
         kin = "mother sister wife daughter aunt" if who.gender == "f" else "father brother husband son uncle"
-        return asked(question(who, verb_phrase("be", noun_phrase(noun_of(kin), "you"))), 0)
+        return asked(question(who, verb_phrase("be", noun_phrase(noun_of(kin), "you"))), calling=0)
     said = pair("who/w {q} | qui/w {q}", q=subject_last(who, verb_phrase("be")))
-    return asked(said, in_person(who), {"|": 3, "and/a | et/a": 1})
+    return asked(said, calling=in_person(who), openings={"|": 3, "and/a | et/a": 1})
 
 
 def short_doing(who):
@@ -305,7 +307,7 @@ def wanting():
     now = pair(pick({"|": 2}, "now/n | maintenant/n; today/n | aujourd'hui/n"))
     negation = pick_not(0.15) if verb.en == "want" else ""
     said = clause(who, phrase, "conditional" if verb.en == "like" else "present", negation)
-    return framed(said + now, 0.1, ANSWERING, ".")
+    return framed(said + now, calling=0.1, openings=ANSWERING, ends=".")
 
 
 @everyday("simple statement")
@@ -347,4 +349,5 @@ def favorite_things():
         return is_(what, pair("{en}/b | le/B {fr}/b", en=en, fr=fr))
     what = noun_phrase(lexicon.noun(*pick(FAVORITES)), name, 1, [favorite])
     quel = article("quel", what.gender, 1)
-    return asked(pair("what/w is/v {x} | {quel}/w est/v {x}", x=what, quel=quel), 0.2, OPENINGS)
+    said = pair("what/w is/v {x} | {quel}/w est/v {x}", x=what, quel=quel)
+    return asked(said, calling=0.2, openings=OPENINGS)

@@ -4,7 +4,7 @@ import lexicon
 from adverbials import NUMBERS, at_clock, day_time, destination, somewhere, time_for
 from clauses import clause, verb_phrase
 from constructions import IF, WHEN, construction, declare, sentence_of, timed
-from draw import below, chance, either, pick, pick_not, rows, weighted
+from draw import below, chance, either, pick, pick_not, rows, sometimes_not, weighted
 from events import action, activity, definite, is_, state, to_other
 from exchanges import NOTHING_VERBS
 from phrases import as_noun, counted, fitting, noun_of, noun_phrase, pronoun_again, subject, third_party
@@ -25,16 +25,16 @@ declare("compound past with être",
         verb=lexicon.MOTION + lexicon.ARRIVAL,
         what=lambda verb: destination() if verb.fr in ("aller", "revenir") else (
             somewhere() if verb.fr == "rester" else NOTHING),
-        when=either(0.4, at_clock, lambda: time_for("past")), tense="past", negation=0.2)
+        when=either(0.4, at_clock, lambda: time_for("past")), tense="past", negation=sometimes_not(0.2))
 declare("reflexive verb",
         verb=lexicon.REFLEXIVE, tense=weighted({"past": 2}, "near present future"),
         hour=lambda verb: chance(0.4) and verb.fr not in ("reposer", "amuser", "dépêcher"),
         negation=lambda hour: "" if hour else pick_not(0.25),
         when=lambda hour, tense: at_clock() if hour else day_time(tense))
 
-def action_or_leaving(who, probability=0.6):
-    """Some action with the given probability, else to leave or to arrive."""
-    return action(who) if chance(probability) else verb_phrase(pick("leave arrive"))
+def action_or_leaving(who, acting=0.6):
+    """Some action with the probability `acting`, else to leave or to arrive."""
+    return action(who) if chance(acting) else verb_phrase(pick("leave arrive"))
 
 declare("imparfait for habits", do=lambda who: activity(who, "used"), tense="used", time=0.5)
 declare("imparfait as background",
@@ -54,7 +54,7 @@ declare("future",
         a=lambda who, do, negation: clause(who, definite(who) if negation else do, "future", negation),
         said=lambda a, negation: a if negation == "never" else a + time_for("future"))
 declare("near future", do=activity, tense="near", time=0.6)
-declare("recent past with venir de", do=lambda who: action_or_leaving(who, 0.7), tense="recent")
+declare("recent past with venir de", do=lambda who: action_or_leaving(who, acting=0.7), tense="recent")
 
 @construction("condition with si and conditional")
 def conditional():
@@ -81,7 +81,7 @@ declare("condition with si and future",
         b=lambda who: clause(who, activity(who), "future"),
         a=lambda weather, mood: timed(mood or weather, "future", 0.3), said=IF)
 declare("modal verb",
-        who=subject, tense="can must should could", negation=0.3,
+        who=subject, tense="can must should could", negation=sometimes_not(0.3),
         do=lambda who, negation: (definite if negation else activity)(who),
         a=lambda who, do, tense, negation: clause(who, do, tense, negation),
         said=lambda a, negation: a if negation else timed(a, "future", 0.4))

@@ -47,7 +47,7 @@ def short_phrase():
     noun = noun_of(NOUNS)
     if chance(0.25) and noun.kind != "mass":
         return counted(number(12), noun)
-    return described_noun(noun, "the a the a I you this", 0.35)
+    return described_noun(noun, "the a the a I you this", described=0.35)
 
 
 @everyday("counting")
