@@ -61,8 +61,8 @@ fn is_given_in(matches: &ArgMatches, group: &Id, argument: &Id) -> bool {
 }
 
 /// Returns option names as in `--one, --two and --three`.
-fn joined_options(names: &[&str]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("--{name}")).collect();
+pub fn joined_options<S: AsRef<str>>(names: &[S]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("--{}", name.as_ref())).collect();
     match names.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
         _ => names.concat(),

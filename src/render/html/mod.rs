@@ -20,17 +20,8 @@ use crate::alignment::{Alignment, Gold, Link, LinkScores};
 /// Page template; `{{…}}` marks the other parts.
 const TEMPLATE: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/page.css");
-/// Script as one module.
-const SCRIPT: &str = concat!(
-    include_str!("../page/alignment.js"),
-    include_str!("../page/model.js"),
-    include_str!("../page/drawing.js"),
-    include_str!("../page/links.js"),
-    include_str!("../page/matrix.js"),
-    include_str!("../page/view.js"),
-    include_str!("../page/list.js"),
-    include_str!("../page/page.js"),
-);
+/// Script of the page, which build.rs bundles from the modules that `page/page.js` imports.
+const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/page.js"));
 
 /// Writes the page: the template's head, the pairs as they arrive, then the script.
 pub struct Html {
@@ -124,7 +115,7 @@ impl Renderer for Html {
             self.begin(out)?;
         }
         out.write_all(b"\n]}")?;
-        out.write_all(template_halves().1.replace("{{script}}", &script()).as_bytes())
+        out.write_all(template_halves().1.replace("{{script}}", SCRIPT).as_bytes())
     }
 }
 
@@ -190,17 +181,13 @@ fn thousandths(weight: f32) -> u16 {
 
 /// Page up to its data.
 fn page_head() -> String {
-    let (style, script) = (normalize_line_endings(STYLE), script());
+    let style = normalize_line_endings(STYLE);
     let policy = format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
         csp_hash(&style),
-        csp_hash(&script)
+        csp_hash(SCRIPT)
     );
     template_halves().0.replace("{{policy}}", &policy).replace("{{style}}", &style)
-}
-
-fn script() -> String {
-    normalize_line_endings(SCRIPT)
 }
 
 /// Template before and after the data.

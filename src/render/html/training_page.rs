@@ -4,7 +4,7 @@ use std::io::{Result, Write};
 
 use serde::Serialize;
 
-use super::{CellData, html_safe_json, page_head, script, template_halves, thousandths};
+use super::{CellData, SCRIPT, html_safe_json, page_head, template_halves, thousandths};
 use crate::alignment::{Alignment, LinkScores};
 
 /// Attention at one training step.
@@ -39,7 +39,6 @@ struct PairFrames<'a> {
     source: &'a [String],
     target: &'a [String],
     /// One per step, of which the page shows one.
-    #[serde(rename = "moments")]
     frames: Vec<FrameData<'a>>,
 }
 
@@ -83,7 +82,7 @@ pub fn write_training_page(out: &mut dyn Write, title: &str, threshold: f32, fra
     let pairs = (0..pairs).filter_map(|id| PairFrames::new(id, frames)).collect();
     let data = PageData { title, threshold: thousandths(threshold), steps, pairs };
     out.write_all(html_safe_json(&data)?.as_bytes())?;
-    out.write_all(template_halves().1.replace("{{script}}", &script()).as_bytes())
+    out.write_all(template_halves().1.replace("{{script}}", SCRIPT).as_bytes())
 }
 
 #[cfg(test)]
@@ -104,7 +103,7 @@ mod tests {
         let expected = concat!(
             r#"{"title":"learnt","threshold":350,"steps":[10,20],"pairs":[{"id":0,"#,
             r#""source":["\u003ca\u003e"],"target":["b"],"#,
-            r#""moments":[{"weights":[250,750],"link_scores":[0,755],"score":-2.0,"said":"c"},"#,
+            r#""frames":[{"weights":[250,750],"link_scores":[0,755],"score":-2.0,"said":"c"},"#,
             r#"{"weights":[750,250],"link_scores":[0,894],"score":-2.0,"said":"c"}]}]}"#,
         );
         assert_eq!(rest.split_once("</script>").unwrap().0, expected);
