@@ -6,7 +6,9 @@ use std::sync::{Arc, Barrier, Mutex};
 
 use candle_core::{Device, Result, Tensor};
 use softalign::communicator::Communicator;
-use softalign::model::{Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch, TrainingStep};
+use softalign::model::{
+    Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch, TrainingStep,
+};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::SeededRng;
 use softalign::text::{Batch, BatchShare, Example, GuideWeight};

@@ -172,7 +172,9 @@ fn refused_resume_changes_nothing() {
     resume(&["--train", "broken.tsv"]).refused_with(1, &["broken.tsv:1"]);
     resume(&["--train", "missing.tsv"]).refused_with(1, &["missing.tsv"]);
     resume(&["--valid", "other.tsv"]).refused_with(1, &["--resume"]);
-    for (option, value) in [("--hidden-size", "64"), ("--tokenization", "char"), ("--seed", "3"), ("--learning-rate", "1")] {
+    for (option, value) in
+        [("--hidden-size", "64"), ("--tokenization", "char"), ("--seed", "3"), ("--learning-rate", "1")]
+    {
         resume(&[option, value]).refused_with(2, &[option, "--resume"]);
     }
     assert!(dir.contents() == before);

@@ -17,8 +17,8 @@ use softalign::model::{
 use softalign::parameters::Parameters;
 use softalign::random::SeededRng;
 use softalign::search::{
-    BeamOptions, DecodingConstraints, EnsembleScorer, Hypothesis, HypothesisScoring, LengthLimits, SamplingOptions,
-    SamplingConfig, Scorer, Search, SearchInput, Source, sample, search, search_all,
+    BeamOptions, DecodingConstraints, EnsembleScorer, Hypothesis, HypothesisScoring, LengthLimits, SamplingConfig,
+    SamplingOptions, Scorer, Search, SearchInput, Source, sample, search, search_all,
 };
 use softalign::text::{Batch, Example, PaddedBatch};
 
@@ -204,13 +204,18 @@ fn ensemble_search_agrees_with_forced_scores() {
     let models = [model(1), model(2), model(4)];
     let models: Vec<&RnnSearch> = models.iter().collect();
     let sources = sources();
-    let settings =
-        BeamOptions { limits: LengthLimits { length_factor: 20.0, ..LengthLimits::default() }, ..BeamOptions::default() };
+    let settings = BeamOptions {
+        limits: LengthLimits { length_factor: 20.0, ..LengthLimits::default() },
+        ..BeamOptions::default()
+    };
     let found = search_all(&models, &sources, &settings.into(), &mut |_| {}).unwrap();
     assert_eq!(found.len(), sources.len());
     let best: Vec<&Hypothesis> = found.iter().map(|hypotheses| &hypotheses[0]).collect();
-    let examples: Vec<Example> =
-        sources.iter().zip(&best).map(|(source, one)| Example::new(source.tokens.clone(), one.tokens.clone())).collect();
+    let examples: Vec<Example> = sources
+        .iter()
+        .zip(&best)
+        .map(|(source, one)| Example::new(source.tokens.clone(), one.tokens.clone()))
+        .collect();
     for (index, one) in best.iter().enumerate().filter(|(_, one)| one.finished) {
         let batch = Batch::new(&examples, &[index]);
         let forced: Vec<ForcedScores> =

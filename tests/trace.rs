@@ -116,7 +116,8 @@ fn beam_is_a_tree_that_leads_to_the_translation() {
         let width = decode.beam;
         let options = TraceOptions { decode, ..TraceOptions::default() };
         let trace = translator.trace("She has a new house.", &options).unwrap();
-        let best: Vec<&str> = trace.beam.iter().filter(|node| node.best).map(|node| node.token.spelling.as_str()).collect();
+        let best: Vec<&str> =
+            trace.beam.iter().filter(|node| node.best).map(|node| node.token.spelling.as_str()).collect();
         let steps: Vec<&str> = trace.steps.iter().map(|step| step.token.spelling.as_str()).collect();
         assert_eq!(best, steps);
         for (index, node) in trace.beam.iter().enumerate() {

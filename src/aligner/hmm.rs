@@ -453,9 +453,8 @@ mod tests {
         let mut found = [PaddedRows::zeros(observations, states), PaddedRows::zeros(observations, states)];
         lattice.convolution.prepare(&jumps.0, states, 1.0 - P_NULL);
         let transitions = [Transitions::at_boundaries(&jumps, states), Transitions::dense(&jumps, states)];
-        let totals = [0, 1].map(|index| {
-            lattice.run(&emissions, &null_emissions, &transitions[index], &mut found[index], None)
-        });
+        let totals =
+            [0, 1].map(|index| lattice.run(&emissions, &null_emissions, &transitions[index], &mut found[index], None));
         assert!((totals[0] - totals[1]).abs() < 1e-3, "{totals:?}");
         for (a, b) in (0..observations).flat_map(|t| found[0].values(t).iter().zip(found[1].values(t))) {
             assert!((a - b).abs() < 1e-4, "{a} {b}");

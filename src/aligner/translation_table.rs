@@ -135,9 +135,8 @@ impl WordPairs {
             }
             let known = self.targets_of(s);
             let start = self.starts.get(s as usize).map_or(0, |&start| start as u32);
-            entries.extend(
-                target.iter().map(|t| known.binary_search(t).map_or(ABSENT, |offset| start + offset as u32)),
-            );
+            entries
+                .extend(target.iter().map(|t| known.binary_search(t).map_or(ABSENT, |offset| start + offset as u32)));
         }
     }
 

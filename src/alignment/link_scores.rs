@@ -21,7 +21,8 @@ impl LinkScores {
     pub fn from_directions(sources: usize, forward: &[f32], backward: &[f32]) -> Self {
         debug_assert_eq!(forward.len(), backward.len());
         // Posteriors may exceed 1 by rounding.
-        let values = forward.iter().zip(backward).map(|(forward, backward)| (forward * backward).sqrt().clamp(0.0, 1.0));
+        let values =
+            forward.iter().zip(backward).map(|(forward, backward)| (forward * backward).sqrt().clamp(0.0, 1.0));
         Self { sources, values: values.collect() }
     }
 

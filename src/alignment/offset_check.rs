@@ -105,7 +105,8 @@ mod tests {
     #[test]
     fn ignores_small_improvements() {
         // 21 links: `fitting` of them are correct, the others one target word early.
-        for (fitting, target_offset, reason) in [(10, None, "gains 1 link of 21"), (8, Some(1), "gains 5 links of 21")] {
+        for (fitting, target_offset, reason) in [(10, None, "gains 1 link of 21"), (8, Some(1), "gains 5 links of 21")]
+        {
             let mut links = Vec::new();
             let mut gold = Vec::new();
             for word in 0..21 {

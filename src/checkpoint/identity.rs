@@ -41,7 +41,11 @@ impl Checkpoint {
         let mut hash = Sha256::new();
         let text = &self.config.text;
         hash.update(serde_json::to_string(&self.config.architecture)?);
-        hash.update(serde_json::to_string(&(text.source_tokenization, text.target_tokenization, text.joint_vocabulary))?);
+        hash.update(serde_json::to_string(&(
+            text.source_tokenization,
+            text.target_tokenization,
+            text.joint_vocabulary,
+        ))?);
         vocabularies.iter().for_each(|json| hash.update(json));
         Ok(hexadecimal(hash))
     }

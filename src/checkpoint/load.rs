@@ -54,10 +54,8 @@ impl ModelDir {
             let joint = self.load_vocabulary(JOINT, &config, 0)?;
             (joint.clone(), joint)
         } else {
-            let (source, target) = rayon::join(
-                || self.load_vocabulary(SOURCE, &config, 0),
-                || self.load_vocabulary(TARGET, &config, 1),
-            );
+            let (source, target) =
+                rayon::join(|| self.load_vocabulary(SOURCE, &config, 0), || self.load_vocabulary(TARGET, &config, 1));
             (source?, target?)
         };
         Checkpoint::new(config, source, target)
@@ -70,8 +68,8 @@ impl ModelDir {
         let protected_tokens = [&text.source_protected_tokens, &text.target_protected_tokens][side];
         let size = [sizes.source_vocabulary, sizes.target_vocabulary][side];
         let json = self.read_text(name)?;
-        let vocabulary = Vocabulary::from_json(json, tokenization, text.normalization, protected_tokens)
-            .with_context(|| {
+        let vocabulary =
+            Vocabulary::from_json(json, tokenization, text.normalization, protected_tokens).with_context(|| {
                 format!("{}: damaged, or not of the tokenization and normalization in {CONFIG}", path.display())
             })?;
         ensure!(

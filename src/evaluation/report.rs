@@ -185,11 +185,7 @@ fn write_significance(out: &mut dyn Write, systems: &[SystemResult]) -> Result<(
 }
 
 /// Returns the differences that were tested: of WER and PER for single words, else of BLEU, chrF and TER.
-fn differences(
-    own: &CorpusScores,
-    baseline: &CorpusScores,
-    significance: &PerMetric<Significance>,
-) -> Vec<Difference> {
+fn differences(own: &CorpusScores, baseline: &CorpusScores, significance: &PerMetric<Significance>) -> Vec<Difference> {
     if let Some((wer, per)) = significance.wer.zip(significance.per) {
         let [own, baseline] = [own, baseline].map(|scores| scores.errors.values());
         return vec![

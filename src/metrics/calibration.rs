@@ -115,7 +115,8 @@ pub fn expected_calibration_error(confidences: &[f64], outcomes: &[f64]) -> f64 
         confidence_sums[bin] += confidence;
         outcome_sums[bin] += outcome;
     }
-    let differences = confidence_sums.iter().zip(&outcome_sums).map(|(confidence, outcome)| (confidence - outcome).abs());
+    let differences =
+        confidence_sums.iter().zip(&outcome_sums).map(|(confidence, outcome)| (confidence - outcome).abs());
     differences.sum::<f64>() / confidences.len().max(1) as f64
 }
 

@@ -97,11 +97,12 @@ impl TokenLexicon {
     /// logarithmic, so that halving a probability changes little.
     pub fn merged(&self, other: &Self) -> Self {
         let sources = 0..self.links.len() as u32;
-        let unlinked = self.unlinked.as_ref().zip(other.unlinked.as_ref()).map(|(one, other)| {
-            TokenRows::new(sources.clone().map(|source| {
-                BTreeSet::from_iter([one, other].into_iter().flat_map(|rows| rows.row(source)).copied())
-            }))
-        });
+        let unlinked =
+            self.unlinked.as_ref().zip(other.unlinked.as_ref()).map(|(one, other)| {
+                TokenRows::new(sources.clone().map(|source| {
+                    BTreeSet::from_iter([one, other].into_iter().flat_map(|rows| rows.row(source)).copied())
+                }))
+            });
         let rows = sources.map(|source| self.merged_row(other, source));
         Self { unlinked, ..Self::from_rows(rows, self.target_vocabulary) }
     }

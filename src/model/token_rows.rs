@@ -70,9 +70,10 @@ impl TokenRows {
         for Example { source, target, .. } in examples {
             let sources: Box<[u32]> = BTreeSet::from_iter(source.iter().copied()).into_iter().collect();
             sources.iter().for_each(|&x| counts.sources[x as usize] += 1);
-            let missing_here = target.iter().copied().filter(|y| {
-                *y >= FREQUENT_TOKENS && sources.iter().all(|&x| self.row(x).binary_search(y).is_err())
-            });
+            let missing_here = target
+                .iter()
+                .copied()
+                .filter(|y| *y >= FREQUENT_TOKENS && sources.iter().all(|&x| self.row(x).binary_search(y).is_err()));
             for token in BTreeSet::from_iter(missing_here) {
                 counts.together.extend(sources.iter().map(|&x| (x, token)));
                 missing.push(MissingToken { sources: sources.clone(), token });
@@ -84,9 +85,10 @@ impl TokenRows {
             if sources.iter().any(|&x| rows[x as usize].contains(token)) {
                 continue;
             }
-            let best = sources.iter().copied().max_by(|&one, &other| {
-                counts.association(one, *token).total_cmp(&counts.association(other, *token))
-            });
+            let best = sources
+                .iter()
+                .copied()
+                .max_by(|&one, &other| counts.association(one, *token).total_cmp(&counts.association(other, *token)));
             if let Some(best) = best {
                 rows[best as usize].insert(*token);
             }

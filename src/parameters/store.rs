@@ -275,7 +275,8 @@ mod tests {
     }
 
     fn packed(parameters: &Parameters) -> Arc<PackedWeight> {
-        Parameters::with_views(&[parameters], |views| Ok(views[0].pack("readout.weight", Precision::F32, false))).unwrap()
+        Parameters::with_views(&[parameters], |views| Ok(views[0].pack("readout.weight", Precision::F32, false)))
+            .unwrap()
     }
 
     #[test]

@@ -165,8 +165,8 @@ noir      ·  █  85     10      5
 
     #[test]
     fn color_changes_only_color() {
-        let [plain, colored] = [false, true]
-            .map(|color| String::from_utf8(samples::render(&mut Heatmap::new(color, None))).unwrap());
+        let [plain, colored] =
+            [false, true].map(|color| String::from_utf8(samples::render(&mut Heatmap::new(color, None))).unwrap());
         assert!(colored.contains("\x1b["), "{colored}");
         let mut without_color = String::new();
         for (index, part) in colored.split('\x1b').enumerate() {

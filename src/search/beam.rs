@@ -136,7 +136,11 @@ impl Extension {
 ///
 /// # Errors
 /// The scorer fails.
-pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamOptions) -> Result<Vec<Vec<Hypothesis>>> {
+pub fn search(
+    scorer: &mut dyn Scorer,
+    sources: &[SearchInput],
+    settings: &BeamOptions,
+) -> Result<Vec<Vec<Hypothesis>>> {
     search_observed(scorer, sources, settings, &mut Unobserved)
 }
 

@@ -12,7 +12,7 @@ pub struct ConstraintState {
     /// Tokens of the hypothesis.
     pub(super) length: usize,
     /// Bit set of the required phrases that it contains.
-    met: u64,
+    pub(super) met: u64,
     /// Required phrase in progress.
     pub(super) partial: Option<PartialPhrase>,
     /// True if the next token may not continue the last word.

@@ -360,9 +360,18 @@ mod tests {
         let row: Vec<f32> = [9.0, 9.0, 0.1f32.ln(), 0.2f32.ln(), 0.3f32.ln(), 0.4f32.ln()].into();
         let plain = SamplingConfig::default();
         assert_close(&frequencies(&row, plain, ANY), [0.1, 0.2, 0.3, 0.4]);
-        assert_close(&frequencies(&row, SamplingConfig { top_k: Some(2), ..plain }, ANY), [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0]);
-        assert_close(&frequencies(&row, SamplingConfig { top_p: 0.69, ..plain }, ANY), [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0]);
-        assert_close(&frequencies(&row, SamplingConfig { top_p: 0.71, ..plain }, ANY), [0.0, 2.0 / 9.0, 3.0 / 9.0, 4.0 / 9.0]);
+        assert_close(
+            &frequencies(&row, SamplingConfig { top_k: Some(2), ..plain }, ANY),
+            [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0],
+        );
+        assert_close(
+            &frequencies(&row, SamplingConfig { top_p: 0.69, ..plain }, ANY),
+            [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0],
+        );
+        assert_close(
+            &frequencies(&row, SamplingConfig { top_p: 0.71, ..plain }, ANY),
+            [0.0, 2.0 / 9.0, 3.0 / 9.0, 4.0 / 9.0],
+        );
         assert_close(
             &frequencies(&row, SamplingConfig { temperature: 0.5, ..plain }, ANY),
             [1.0, 4.0, 9.0, 16.0].map(|x| x / 30.0),

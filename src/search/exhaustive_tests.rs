@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::table_scorer::{TableScorer, every_sequence};
 use super::{
     AvoidedPhrases, BeamOptions, DecodingConstraints, Hypothesis, HypothesisScoring, LengthFormula, LengthLimits,
-    RequiredPhrase, SamplingOptions, SamplingConfig, SearchInput, sample, search,
+    RequiredPhrase, SamplingConfig, SamplingOptions, SearchInput, sample, search,
 };
 use crate::random::SeededRng;
 use crate::text::{PhraseBoundaries, SurfaceForms};

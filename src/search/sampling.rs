@@ -71,11 +71,8 @@ impl SampledHypothesis<'_> {
         let reversed = self.hypothesis.tokens.iter().rev().copied();
         let mask = constraints.token_mask(&self.state, reversed, next, settings.limits.no_repeat);
         let config = &settings.sampling;
-        let mut drawn = next.sample(
-            config,
-            &|token| mask.allows_in_sample(token) && mask.agrees_with_model(token),
-            &mut self.rng,
-        );
+        let mut drawn =
+            next.sample(config, &|token| mask.allows_in_sample(token) && mask.agrees_with_model(token), &mut self.rng);
         if drawn.is_none() {
             drawn = next.sample(config, &|token| mask.allows_in_sample(token), &mut self.rng);
         }

@@ -31,9 +31,8 @@ impl NBestEntry {
         let mut entries = Vec::new();
         for (number, line) in (1..).zip(read_each_line(path)?) {
             entries.push(match line {
-                Ok(line) => Self::parse(&line, sentences).map_err(|reason| {
-                    LineError::new(format_args!("{}:{number}", name(path)), number, &reason).into()
-                }),
+                Ok(line) => Self::parse(&line, sentences)
+                    .map_err(|reason| LineError::new(format_args!("{}:{number}", name(path)), number, &reason).into()),
                 Err(error) => Err(error),
             });
         }
@@ -92,7 +91,10 @@ mod tests {
         for (line, expected) in [
             ("0 ||| a ||| LM= 1 ||| 3", "0 ||| a ||| LM= 1 softalign= -1.5000 ||| -0.2500"),
             ("0 ||| a", "0 ||| a ||| softalign= -1.5000 ||| -0.2500"),
-            ("0 ||| a b ||| LM= -3 ||| -0.5 ||| 0-0 1-1", "0 ||| a b ||| LM= -3 softalign= -1.5000 ||| -0.2500 ||| 0-0 1-1"),
+            (
+                "0 ||| a b ||| LM= -3 ||| -0.5 ||| 0-0 1-1",
+                "0 ||| a b ||| LM= -3 softalign= -1.5000 ||| -0.2500 ||| 0-0 1-1",
+            ),
             ("0 ||| a ||| -3.2 ||| -7", "0 ||| a ||| -3.2 softalign= -1.5000 ||| -0.2500"),
         ] {
             assert_eq!(NBestEntry::parse(line, 1).unwrap().line(("softalign", -1.5), -0.25), expected);

@@ -31,8 +31,7 @@ impl SortedPhrases {
             // A phrase here begins with the same character as the rest.
             if PhraseBoundaries::Words.is_boundary(before, rest) {
                 let mut phrases = self.beginnings_of(rest);
-                let whole =
-                    phrases.find(|phrase| PhraseBoundaries::Words.is_boundary(phrase, &rest[phrase.len()..]));
+                let whole = phrases.find(|phrase| PhraseBoundaries::Words.is_boundary(phrase, &rest[phrase.len()..]));
                 if whole.is_some() {
                     return whole;
                 }

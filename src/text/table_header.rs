@@ -47,8 +47,7 @@ fn is_number(cell: &str) -> bool {
 pub(super) fn describe_columns(records: &[Record], has_header: bool) -> String {
     let count = records[0].cells.len();
     let texts = text_columns(records);
-    let known: Vec<usize> =
-        texts.iter().copied().filter(|&column| is_column_name(&records[0].cells[column])).collect();
+    let known: Vec<usize> = texts.iter().copied().filter(|&column| is_column_name(&records[0].cells[column])).collect();
     let proposed = if known.len() < 2 { &texts } else { &known };
     let has_header = has_header || known.len() > 1 || has_name_above_numbers(records);
     let first = records.get(usize::from(has_header)).unwrap_or(&records[0]);

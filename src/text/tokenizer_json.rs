@@ -11,7 +11,7 @@ use tokenizers::models::wordlevel::WordLevel;
 use tokenizers::{DecoderWrapper, ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
 
 use super::tokenization::SPACE;
-use super::{Normalization, ProtectedTokens, SPECIALS, UNKNOWN, Tokenization};
+use super::{Normalization, ProtectedTokens, SPECIALS, Tokenization, UNKNOWN};
 
 /// Number of words that the library caches per thread, without eviction. Its default, 10,000, can take 80 MiB; a
 /// thousand save most of the time.
@@ -56,7 +56,10 @@ impl TokenizerFile {
         let StoredFile { model, mut rules } = serde_json::from_str(json)?;
         rules.insert("model".to_owned(), model.rules.into());
         let ids = model.vocab;
-        ensure!(model.merges.is_some() == (tokenization == Tokenization::Bpe), "merges are missing, or this tokenization has none");
+        ensure!(
+            model.merges.is_some() == (tokenization == Tokenization::Bpe),
+            "merges are missing, or this tokenization has none"
+        );
         check_ids(&ids)?;
         let merges: Option<_> = model.merges.iter().flatten().map(|pair| merge_ids(&ids, pair)).collect();
         let merges = merges.context("a merge has a token that is not in \"vocab\"")?;
@@ -95,7 +98,11 @@ fn check_ids(ids: &HashMap<Token, u32>) -> Result<()> {
 }
 
 /// Returns a tokenizer of tokens and merges, with the other entries of its file.
-pub(super) fn build_tokenizer(tokenization: Tokenization, rules: &Value, file: &TokenizerFile) -> tokenizers::Result<Tokenizer> {
+pub(super) fn build_tokenizer(
+    tokenization: Tokenization,
+    rules: &Value,
+    file: &TokenizerFile,
+) -> tokenizers::Result<Tokenizer> {
     let ids: Ids = file.tokens.iter().cloned().zip(0..).collect();
     let merges = file.merges.iter().map(|pair| pair.map(|id| file.tokens[id as usize].clone()).into()).collect();
     let unknown = SPECIALS[UNKNOWN as usize].to_owned();
@@ -105,7 +112,9 @@ pub(super) fn build_tokenizer(tokenization: Tokenization, rules: &Value, file: &
             let ignores_merges = rules["model"]["ignore_merges"] == true;
             model.vocab_and_merges(ids, merges).ignore_merges(ignores_merges).build()?.into()
         }
-        Tokenization::Word | Tokenization::Char | Tokenization::Letter => WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into(),
+        Tokenization::Word | Tokenization::Char | Tokenization::Letter => {
+            WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into()
+        }
     };
     let mut tokenizer = Tokenizer::new(model);
     tokenizer.with_normalizer(Some(NormalizerWrapper::deserialize(&rules["normalizer"])?))?;
@@ -115,7 +124,11 @@ pub(super) fn build_tokenizer(tokenization: Tokenization, rules: &Value, file: &
 }
 
 /// Returns a tokenizer file without tokens and merges.
-pub(super) fn rules(tokenization: Tokenization, normalization: Normalization, protected_tokens: &ProtectedTokens) -> Result<Value> {
+pub(super) fn rules(
+    tokenization: Tokenization,
+    normalization: Normalization,
+    protected_tokens: &ProtectedTokens,
+) -> Result<Value> {
     let unknown = SPECIALS[UNKNOWN as usize];
     let model = match tokenization {
         // No merges produce protected tokens.
@@ -123,7 +136,9 @@ pub(super) fn rules(tokenization: Tokenization, normalization: Normalization, pr
             "type": "BPE", "unk_token": unknown, "dropout": null, "continuing_subword_prefix": null,
             "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "ignore_merges": !protected_tokens.is_empty()
         }),
-        Tokenization::Word | Tokenization::Char | Tokenization::Letter => json!({"type": "WordLevel", "unk_token": unknown}),
+        Tokenization::Word | Tokenization::Char | Tokenization::Letter => {
+            json!({"type": "WordLevel", "unk_token": unknown})
+        }
     };
     let mut specials = Vec::with_capacity(SPECIALS.len());
     for (id, content) in SPECIALS.iter().enumerate() {

@@ -20,11 +20,11 @@ use tokenizers::{
 };
 
 use super::composition::compose;
-use super::tokenizer_json::{TokenizerFile, build_tokenizer, rules, to_anyhow};
 use super::tokenization::SPACE;
+use super::tokenizer_json::{TokenizerFile, build_tokenizer, rules, to_anyhow};
 use super::{
-    LONGEST_WORD, Merges, Normalization, ProtectedTokens, Resegmenter, SPECIALS, Segmentation, SurfaceForms, UNKNOWN,
-    Tokenization, WordSplitting, word_spans,
+    LONGEST_WORD, Merges, Normalization, ProtectedTokens, Resegmenter, SPECIALS, Segmentation, SurfaceForms,
+    Tokenization, UNKNOWN, WordSplitting, word_spans,
 };
 
 /// Vocabulary of tokens, with the rules that segment text.
@@ -423,7 +423,11 @@ mod tests {
         TEXTS.map(|text| form.apply(text).into_owned())
     }
 
-    fn train<'t>(texts: impl Iterator<Item = &'t str> + Send, tokenization: Tokenization, size: usize) -> Result<Vocabulary> {
+    fn train<'t>(
+        texts: impl Iterator<Item = &'t str> + Send,
+        tokenization: Tokenization,
+        size: usize,
+    ) -> Result<Vocabulary> {
         Vocabulary::train(texts, tokenization, Normalization::NONE, size)
     }
 
@@ -492,8 +496,9 @@ mod tests {
             ProtectedTokens::new(["<2fr>", "<2f>", "⟨V⟩", "⟨V.PTCP⟩", "é"].map(str::to_owned)).unwrap();
         let texts = TEXTS.map(|text| protected_tokens.remove_from(text).into_owned());
         for tokenization in ALL {
-            let vocabulary =
-                train(texts.iter().map(String::as_str), tokenization, 500).unwrap().with_protected_tokens(&protected_tokens);
+            let vocabulary = train(texts.iter().map(String::as_str), tokenization, 500)
+                .unwrap()
+                .with_protected_tokens(&protected_tokens);
             let tokens_of = |text: &str| {
                 let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
                 assert_eq!(vocabulary.decode(&segmentation.ids), text, "{tokenization:?}");
@@ -509,8 +514,13 @@ mod tests {
             assert_eq!(again.encode("<2fr> été").unwrap(), vocabulary.encode("<2fr> été").unwrap());
             assert!(read(&json, tokenization).is_err(), "the protected tokens are missing");
             assert!(
-                Vocabulary::from_json(learn(tokenization).to_json().unwrap(), tokenization, Normalization::NONE, &protected_tokens)
-                    .is_err()
+                Vocabulary::from_json(
+                    learn(tokenization).to_json().unwrap(),
+                    tokenization,
+                    Normalization::NONE,
+                    &protected_tokens
+                )
+                .is_err()
             );
         }
     }
@@ -518,8 +528,9 @@ mod tests {
     #[test]
     fn dropout_keeps_protected_tokens_whole() {
         let protected_tokens = ProtectedTokens::new(["<2fr>".to_owned()]).unwrap();
-        let vocabulary =
-            train(TEXTS.into_iter().chain(TEXTS), Tokenization::Bpe, 500).unwrap().with_protected_tokens(&protected_tokens);
+        let vocabulary = train(TEXTS.into_iter().chain(TEXTS), Tokenization::Bpe, 500)
+            .unwrap()
+            .with_protected_tokens(&protected_tokens);
         let text = "<2fr> two spaces";
         let resegmenter = vocabulary.resegmenter([text].into_iter()).unwrap().unwrap();
         for index in 0..20 {
@@ -544,7 +555,9 @@ mod tests {
             assert!(others.into_iter().all(|&other| read(&json, other).is_err()), "{tokenization:?}");
         }
         assert!(read("{}", Tokenization::Bpe).is_err());
-        assert!(read(&learn(Tokenization::Word).to_json().unwrap().replace("<pad>", "<gap>"), Tokenization::Word).is_err());
+        assert!(
+            read(&learn(Tokenization::Word).to_json().unwrap().replace("<pad>", "<gap>"), Tokenization::Word).is_err()
+        );
     }
 
     #[test]
@@ -624,7 +637,7 @@ mod tests {
                 vocabulary.segment(&long, WordSplitting::Whitespace).unwrap().ids
             );
             assert!(train(std::iter::empty(), tokenization, 500).unwrap().size() >= SPECIALS.len());
-            assert!(train(TEXTS.into_iter(), tokens, 4).is_err());
+            assert!(train(TEXTS.into_iter(), tokenization, 4).is_err());
         }
     }
 }

@@ -66,15 +66,25 @@ mod tests {
             }
             for text in OTHERS {
                 let ids = extended.encode(text).unwrap();
-                assert!(old.encode(text).unwrap().contains(&UNKNOWN) && !ids.contains(&UNKNOWN), "{tokenization:?} {text}");
+                assert!(
+                    old.encode(text).unwrap().contains(&UNKNOWN) && !ids.contains(&UNKNOWN),
+                    "{tokenization:?} {text}"
+                );
                 assert_eq!(extended.decode(&ids), FORM.apply(text), "{tokenization:?}");
             }
             let origins = extended.origins(&old);
             let same_ids = (0..old.size() as u32).map(Some);
             assert!(origins[..old.size()].iter().copied().eq(same_ids), "{tokenization:?}: {origins:?}");
-            assert!(extended.size() > old.size() && origins[old.size()..].iter().all(Option::is_none), "{tokenization:?}");
+            assert!(
+                extended.size() > old.size() && origins[old.size()..].iter().all(Option::is_none),
+                "{tokenization:?}"
+            );
             let again = extended.extended(OTHERS.into_iter(), 100).unwrap();
-            assert_eq!(again.to_json().unwrap(), extended.to_json().unwrap(), "{tokenization:?}: nothing more is needed");
+            assert_eq!(
+                again.to_json().unwrap(),
+                extended.to_json().unwrap(),
+                "{tokenization:?}: nothing more is needed"
+            );
         }
     }
 

@@ -167,12 +167,7 @@ impl<'a> AuxiliaryTraining<'a> {
     ///
     /// # Errors
     /// The plan is damaged, or the pairs or monolingual sentences differ.
-    pub fn resume(
-        out: &Path,
-        limits: &RunLimits,
-        sources: &ResumedSources,
-        context: RunContext<'a>,
-    ) -> Result<Self> {
+    pub fn resume(out: &Path, limits: &RunLimits, sources: &ResumedSources, context: RunContext<'a>) -> Result<Self> {
         let RunContext { device, observer, .. } = context;
         let (model_dir, now) = (ModelDir::new(out), Instant::now());
         limits.validate()?;
@@ -235,9 +230,10 @@ impl<'a> AuxiliaryTraining<'a> {
             }
         }
         let corpus = SyntheticFiles::new(&self.model_dir, model.corpus.clone());
-        corpus.files.read("--train").with_context(|| {
-            format!("{}: damaged; remove these files and --resume makes them again", corpus.files)
-        })?;
+        corpus
+            .files
+            .read("--train")
+            .with_context(|| format!("{}: damaged; remove these files and --resume makes them again", corpus.files))?;
         Ok(Some(corpus))
     }
 
@@ -276,8 +272,7 @@ impl<'a> AuxiliaryTraining<'a> {
         self.lock.ensure_held()?;
         let corpus = &model.corpus.name;
         let deadline = self.deadline(model.number);
-        let is_complete =
-            model.texts.translate(&self.model_dir, corpus, directory.path(), deadline, self.context)?;
+        let is_complete = model.texts.translate(&self.model_dir, corpus, directory.path(), deadline, self.context)?;
         Ok(if is_complete { outcome.reason } else { StopReason::Interrupted })
     }
 
@@ -396,8 +391,7 @@ impl<'a> AuxiliaryTraining<'a> {
             by_weight.entry(weight.to_bits()).or_default().push(pair.clone());
         }
         let validation = (!self.sentences.split.validated_on_training).then_some(validation);
-        let parts =
-            by_weight.into_iter().map(|(bits, pairs)| WeightedPairs { weight: f64::from_bits(bits), pairs });
+        let parts = by_weight.into_iter().map(|(bits, pairs)| WeightedPairs { weight: f64::from_bits(bits), pairs });
         TrainingSpec {
             config,
             sources: TrainingSources::weighted_in_memory(parts, validation, layout),

@@ -22,12 +22,7 @@ use crate::training::{EpochData, Optimizer, RunLimits, TrainState};
 ///
 /// # Errors
 /// There is no resumable state, it is damaged or does not match its settings, or the pairs differ.
-pub(super) fn resume(
-    out: &Path,
-    limits: &RunLimits,
-    sources: &ResumedSources,
-    context: RunContext,
-) -> Result<Session> {
+pub(super) fn resume(out: &Path, limits: &RunLimits, sources: &ResumedSources, context: RunContext) -> Result<Session> {
     let (model_dir, began) = (ModelDir::new(out), Instant::now());
     limits.validate()?;
     let lock = lock_for_resumed(&model_dir, context.observer)?;
@@ -97,12 +92,8 @@ fn resumed_data(directory: &TrainingDir, given: &ResumedSources, reporter: &dyn 
         let corpora = summary.synthetic.iter().cloned();
         sources.synthetic = corpora.map(|corpus| SyntheticFiles::new(model_dir, corpus)).collect();
     }
-    let encoder = PairEncoder {
-        source: &checkpoint.source,
-        target: &checkpoint.target,
-        max_length: text.max_length,
-        reporter,
-    };
+    let encoder =
+        PairEncoder { source: &checkpoint.source, target: &checkpoint.target, max_length: text.max_length, reporter };
     let data = TrainingData::new(sources.read_training(reporter)?, &sources, &encoder, training.seed)?;
     ensure!(
         data.summary.fingerprint == summary.fingerprint,

@@ -90,8 +90,7 @@ impl TrainingDir {
         };
         let vocabularies = [self.checkpoint.source.clone(), self.checkpoint.target.clone()];
         let augmentation = training.augmentation();
-        let examples =
-            EpochData::new(data.training, &vocabularies, alignment_targets, augmentation, text.max_length)?;
+        let examples = EpochData::new(data.training, &vocabularies, alignment_targets, augmentation, text.max_length)?;
         Ok(SessionData { examples, validation: data.validation })
     }
 

@@ -128,11 +128,7 @@ impl TrainingSources {
             training.push(TrainingFiles { files, source: CorpusSource { weight, tag: None } });
         }
         let validation = validation.map(|pairs| PairFiles::in_memory(pairs).with_layout(layout));
-        Self {
-            training,
-            validation: validation.into_iter().collect(),
-            ..Self::without_pairs(None, OnError::Fail)
-        }
+        Self { training, validation: validation.into_iter().collect(), ..Self::without_pairs(None, OnError::Fail) }
     }
 
     /// Returns sources without any pairs.

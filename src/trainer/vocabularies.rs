@@ -34,8 +34,7 @@ pub(super) fn protected_tokens(
     let tags = tokens_of_option("--tag-source", tags, normalization)?;
     let features = pairs.iter().filter(|_| has_features).flat_map(|pair| features(&pair.source));
     let features: BTreeSet<&str> = features.collect();
-    ProtectedTokens::new(named.iter().chain(tags.iter()).chain(features).map(str::to_owned))?
-        .normalized(normalization)
+    ProtectedTokens::new(named.iter().chain(tags.iter()).chain(features).map(str::to_owned))?.normalized(normalization)
 }
 
 /// Returns the protected tokens that an option names.
@@ -157,7 +156,8 @@ impl<'t> UnprotectedTexts<'t> {
     }
 
     fn learn(&self, tokenization: Tokenization, max_size: usize) -> Result<Vocabulary> {
-        let max_size = max_size.saturating_sub(self.protected_tokens.spellings(tokenization).len()).max(SPECIALS.len() + 1);
+        let max_size =
+            max_size.saturating_sub(self.protected_tokens.spellings(tokenization).len()).max(SPECIALS.len() + 1);
         let learned = Vocabulary::train(self.texts(), tokenization, self.normalization, max_size)?;
         let protected_tokens = &self.protected_tokens;
         Ok(if protected_tokens.is_empty() { learned } else { learned.with_protected_tokens(protected_tokens) })

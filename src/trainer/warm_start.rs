@@ -130,9 +130,8 @@ impl WarmStart {
     /// Those of the device.
     pub fn parameters(&self, random: &Parameters, vocabularies: [&Vocabulary; 2]) -> Result<Parameters> {
         let origins = self.origins(vocabularies);
-        let remapped = random.remap_rows(&self.parameters, |name| {
-            Architecture::vocabulary_side(name).map(|side| &origins[side][..])
-        });
+        let remapped = random
+            .remap_rows(&self.parameters, |name| Architecture::vocabulary_side(name).map(|side| &origins[side][..]));
         Ok(remapped?)
     }
 

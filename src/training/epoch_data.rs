@@ -173,7 +173,8 @@ impl EpochData {
     /// Returns a pair segmented with BPE-dropout, if that is enabled and the result is not too long.
     fn resegmented(&self, index: usize, rng: &mut SeededRng) -> Option<Example> {
         let resegmentation = self.resegmentation.as_ref()?;
-        let mut example = resegmentation.segment(index, &self.whole[index], rng).filter(|example| self.fits(example))?;
+        let mut example =
+            resegmentation.segment(index, &self.whole[index], rng).filter(|example| self.fits(example))?;
         if let Some(alignment_targets) = &self.alignment_targets {
             let [source, target] = resegmentation.words(&example, alignment_targets.words());
             example.guide = alignment_targets.guide(index, [&source, &target]);
@@ -267,7 +268,8 @@ impl Resegmentation {
     /// Returns the word of each source and target token.
     fn words(&self, example: &Example, words: WordSplitting) -> [Vec<usize>; 2] {
         let [source, target] = &self.vocabularies;
-        [source.join(&example.source, words), target.join(&example.target, words)].map(|(_, tokens)| tokens.word_of_token)
+        [source.join(&example.source, words), target.join(&example.target, words)]
+            .map(|(_, tokens)| tokens.word_of_token)
     }
 }
 

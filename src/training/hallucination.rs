@@ -172,8 +172,8 @@ mod tests {
     fn features_stay_out_of_targets_with_a_joint_vocabulary() {
         let [joint, _] = vocabularies();
         let form = joint.encode("murren").unwrap();
-        let examples = ["⟨V⟩⟨PST⟩murren", "⟨V⟩⟨PTCP⟩radeln"]
-            .map(|lemma| Example::new(joint.encode(lemma).unwrap(), form.clone()));
+        let examples =
+            ["⟨V⟩⟨PST⟩murren", "⟨V⟩⟨PTCP⟩radeln"].map(|lemma| Example::new(joint.encode(lemma).unwrap(), form.clone()));
         let hallucination = Hallucination::new(1.0, &examples, [&joint, &joint]);
         for number in 0..50 {
             let new = hallucination.apply(&examples[0], &examples, &mut SeededRng::new(1, "test", number));

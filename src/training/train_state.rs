@@ -157,8 +157,7 @@ mod tests {
 
     #[test]
     fn states_of_earlier_versions_are_read() {
-        let state =
-            TrainState { validations_since_best: 2, best_scheduled_score: Some(1.5), ..TrainState::default() };
+        let state = TrainState { validations_since_best: 2, best_scheduled_score: Some(1.5), ..TrainState::default() };
         let now = serde_json::to_string(&state).unwrap();
         let earlier = now.replace("validations_since_best", "evals_since_best");
         let earlier = earlier.replace("best_scheduled_score", "best_due_score");

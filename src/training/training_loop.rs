@@ -87,7 +87,8 @@ impl<'a> TrainingLoop<'a> {
     /// # Errors
     /// The gradients cannot be allocated.
     pub fn new(parts: TrainingLoopParts<'a>) -> Result<Self> {
-        let TrainingLoopParts { model, optimizer, progress, settings, examples, validation, communicator, began } = parts;
+        let TrainingLoopParts { model, optimizer, progress, settings, examples, validation, communicator, began } =
+            parts;
         Ok(Self {
             seconds_before: progress.seconds,
             loop_start: LoopStart { time: Instant::now(), step: progress.step },

@@ -209,7 +209,10 @@ mod tests {
             (DecodeOptions::greedy().avoid(" "), "--avoid"),
             (DecodeOptions::sample(1).require("chat"), "--require needs beam search"),
             (DecodeOptions { mbr: Some(2), ..DecodeOptions::greedy().require("chat") }, "--require needs beam search"),
-            (DecodeOptions { terms: vec![Pair::new("cat", "chat")], ..DecodeOptions::sample(1) }, "--terms needs beam search"),
+            (
+                DecodeOptions { terms: vec![Pair::new("cat", "chat")], ..DecodeOptions::sample(1) },
+                "--terms needs beam search",
+            ),
             (DecodeOptions { mbr: Some(2), ..DecodeOptions::sample(1) }, "omit --sample"),
             (DecodeOptions { terms: vec![long_term], ..DecodeOptions::greedy() }, "--terms: a translation"),
         ] {

@@ -8,7 +8,7 @@ use super::terminology::Terminology;
 use super::{Request, ResultSelection};
 use crate::error::{UsageError, usage};
 use crate::search::{
-    BeamOptions, HypothesisScoring, LengthFormula, LengthLimits, MAX_REQUIRED_PHRASES, SamplingOptions, SamplingConfig,
+    BeamOptions, HypothesisScoring, LengthFormula, LengthLimits, MAX_REQUIRED_PHRASES, SamplingConfig, SamplingOptions,
     Search,
 };
 use crate::text::Pair;

@@ -39,11 +39,7 @@ impl LinkDirections {
 
     /// Returns the mean of two, of equal shape.
     pub fn mean(&self, other: &Self) -> Self {
-        Self {
-            forward: mean(&self.forward, &other.forward),
-            backward: mean(&self.backward, &other.backward),
-            ..*self
-        }
+        Self { forward: mean(&self.forward, &other.forward), backward: mean(&self.backward, &other.backward), ..*self }
     }
 
     /// Scores of links from both directions.

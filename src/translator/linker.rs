@@ -235,11 +235,13 @@ impl Linker {
             (LinkDirection::Forward, _) => {
                 ScoredLinks { scores: directions.forward_scores(), links: sorted(directions.forward_links(threshold)) }
             }
-            (LinkDirection::Backward, _) => {
-                ScoredLinks { scores: directions.backward_scores(), links: sorted(directions.backward_links(threshold)) }
-            }
+            (LinkDirection::Backward, _) => ScoredLinks {
+                scores: directions.backward_scores(),
+                links: sorted(directions.backward_links(threshold)),
+            },
             (LinkDirection::Both, Some(heuristic)) => {
-                let links = heuristic.links(&directions.forward_links(threshold), &directions.backward_links(threshold));
+                let links =
+                    heuristic.links(&directions.forward_links(threshold), &directions.backward_links(threshold));
                 ScoredLinks { scores: directions.scores(), links }
             }
             (LinkDirection::Both, None) => {

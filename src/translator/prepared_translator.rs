@@ -10,8 +10,8 @@ use super::request::SelectedText;
 use super::term_placement::replaced_tokens;
 use super::unk_replacement::Dictionary;
 use super::{
-    DecodeOptions, ForcedAlignment, LinkOptions, Linker, MarkupOptions, Request, Sentence, TranslateOptions, Translation,
-    Translator, UnknownSentences,
+    DecodeOptions, ForcedAlignment, LinkOptions, Linker, MarkupOptions, Request, Sentence, TranslateOptions,
+    Translation, Translator, UnknownSentences,
 };
 use crate::checkpoint::Checkpoint;
 use crate::error::usage;

@@ -220,8 +220,12 @@ impl PreparedTranslator {
         let cancellation = sentence.cancellation.clone();
         let source = Source { tokens: segmented.ids.clone(), constraints, cancellation, seed_index: None };
         let models: Vec<&RnnSearch> = translator.models.iter().map(|model| &**model).collect();
-        let mut reporter =
-            ProgressReporter { vocabulary, words: translator.words[1], source: Some(segmented.clone().into()), on_step };
+        let mut reporter = ProgressReporter {
+            vocabulary,
+            words: translator.words[1],
+            source: Some(segmented.clone().into()),
+            on_step,
+        };
         let mut recorder = BeamRecorder::new(options.candidates, settings.scoring, &mut reporter);
         let found = inspect(&models, &source, &settings, intervention.as_ref(), &mut recorder)?.swap_remove(0);
         let RecordedBeam { nodes, steps } = recorder.finish(&found);

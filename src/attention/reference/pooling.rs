@@ -59,8 +59,8 @@ mod tests {
 
     #[test]
     fn no_query_gives_no_value() {
-        let [queries, keys, values] = [(2, 0, 3), (2, 5, 3), (2, 5, 4)]
-            .map(|shape| Tensor::zeros(shape, DType::F32, &Device::Cpu).unwrap());
+        let [queries, keys, values] =
+            [(2, 0, 3), (2, 5, 3), (2, 5, 4)].map(|shape| Tensor::zeros(shape, DType::F32, &Device::Cpu).unwrap());
         let pooled = pool(&Dot, &queries, &keys, &values, None).unwrap();
         assert_eq!([pooled.values.dims(), pooled.weights.dims()], [&[2, 0, 4], &[2, 0, 5]]);
     }

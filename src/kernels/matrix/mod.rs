@@ -185,8 +185,7 @@ mod tests {
                 (&[1.0; 4], f32::NAN),
             ] {
                 let mut out = vec![1.0; columns];
-                let (row, right) =
-                    (MatrixView::new(left, 1, left.len()), MatrixView::new(&right, left.len(), columns));
+                let (row, right) = (MatrixView::new(left, 1, left.len()), MatrixView::new(&right, left.len(), columns));
                 multiply(&mut out, columns, row, right, WriteMode::Overwrite);
                 assert!(out.iter().all(|&x| x == expected || x.is_nan() && expected.is_nan()), "{left:?}: {out:?}");
             }

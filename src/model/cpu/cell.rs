@@ -109,10 +109,8 @@ impl<'w> CellTape<'w> {
         let (h, gate_size) = (weights.state_size(), weights.gate_size());
         let state_gates = &mut state_gates[..positions.len() * gate_size];
         weights.state.forward(state_gates, gate_size, before, WriteMode::Overwrite);
-        let step = GruStep {
-            gates: part_mut(gates, positions, gate_size),
-            candidate: part_mut(candidates, positions, h),
-        };
+        let step =
+            GruStep { gates: part_mut(gates, positions, gate_size), candidate: part_mut(candidates, positions, h) };
         gru_forward(step, state_gates, weights.bias_hh, before, after);
     }
 
@@ -122,10 +120,8 @@ impl<'w> CellTape<'w> {
         let Self { weights, gates, candidates, state_gates } = self;
         let (h, gate_size) = (weights.state_size(), weights.gate_size());
         state_gates.resize_scratch(gates.len());
-        let step = GruStep {
-            gates: part_mut(gates, positions, gate_size),
-            candidate: part_mut(candidates, positions, h),
-        };
+        let step =
+            GruStep { gates: part_mut(gates, positions, gate_size), candidate: part_mut(candidates, positions, h) };
         gru_backward(step, before, d_state, part_mut(state_gates, positions, gate_size), h);
     }
 

@@ -85,8 +85,7 @@ impl<'a> MixtureOutput<'a> {
         for ((&position, &target), d_alphas) in positions.iter().zip(targets).zip(rows) {
             let (own, rest) = self.load(position, logits);
             let into = [&mut *self.mixture, &mut d_alphas[..self.alphas.len()]];
-            let (smoothed, log_probability) =
-                mixture_forward_backward(own, &self.alphas, target, objective, into);
+            let (smoothed, log_probability) = mixture_forward_backward(own, &self.alphas, target, objective, into);
             loss.smoothed += smoothed;
             loss.negative_log_likelihood -= log_probability;
             logits = rest;

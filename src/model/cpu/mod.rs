@@ -56,7 +56,8 @@ pub fn gradients(model: ModelView, step: TrainingStep, gradients: &mut Gradients
             shards.par_iter().map(|shard| ShardPass::forward(weights, shard, &dropout, scale)).collect();
         let guidance = passes.iter().map(|pass| pass.guidance).sum();
         let outputs: Vec<DecoderOutput> = passes.iter().map(|pass| pass.decoder.output()).collect();
-        let step = OutputStep { weights, dropout: &dropout, objective: Objective { smoothing: smoothing as f32, scale } };
+        let step =
+            OutputStep { weights, dropout: &dropout, objective: Objective { smoothing: smoothing as f32, scale } };
         let (loss, output) = OutputPass::forward_backward(step, &shards, &outputs, gradients)?;
         let passes = passes.into_par_iter().enumerate();
         let (encoders, decoders): (Vec<_>, Vec<_>) = passes

@@ -159,12 +159,7 @@ pub struct BlockPass {
 impl BlockPass {
     /// Forward and backward pass of a block. Writes the readout after dropout, `[rows, e]`, and the derivatives with respect
     /// to the logits, `[rows, V]`.
-    pub fn new(
-        step: OutputStep,
-        output: &ShardOutput,
-        block: &Block,
-        [dropped, logits]: [&mut [f32]; 2],
-    ) -> Self {
+    pub fn new(step: OutputStep, output: &ShardOutput, block: &Block, [dropped, logits]: [&mut [f32]; 2]) -> Self {
         let OutputStep { weights, dropout, .. } = step;
         let sizes = weights.architecture;
         let (e, n) = (sizes.embedding_size, sizes.hidden_size);

@@ -58,8 +58,11 @@ impl OutputPass {
         for (number, (shard, targets)) in shards.iter().zip(&targets).enumerate() {
             blocks.extend(Block::split(weights, number, shard, targets));
         }
-        let outputs: Vec<ShardOutput> =
-            shards.par_iter().zip(decoders).map(|(shard, decoder)| ShardOutput::new(weights, shard, *decoder)).collect();
+        let outputs: Vec<ShardOutput> = shards
+            .par_iter()
+            .zip(decoders)
+            .map(|(shard, decoder)| ShardOutput::new(weights, shard, *decoder))
+            .collect();
         let mut passes: Vec<BlockPass> = Vec::with_capacity(blocks.len());
         for blocks in blocks.chunks(BLOCKS) {
             let rows: usize = blocks.iter().map(Block::row_count).sum();

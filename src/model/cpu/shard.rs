@@ -118,7 +118,8 @@ impl<'a> Shard<'a> {
 
     /// Applies dropout to target tokens, `[length × rows, width]`; positions count the whole batch.
     pub fn apply_target_dropout(&self, values: &mut [f32], mask: Option<DropoutMask>, width: usize) {
-        let positions = (0..self.target_length).flat_map(|step| (0..self.size()).map(move |row| Position { step, row }));
+        let positions =
+            (0..self.target_length).flat_map(|step| (0..self.size()).map(move |row| Position { step, row }));
         self.drop(values, mask, width, positions);
     }
 

@@ -119,12 +119,8 @@ impl<'a> PackedModel<'a> {
         // The embedding's columns come first; they are all columns if the context has a cell of its own.
         let word_cell = CellWeights::new(packer, &word_cell_param, Some(e));
         let context = match architecture.decoder {
-            DecoderKind::Bahdanau => {
-                PackedContextInput::Gates(packer.columns(&word_cell_param("weight_ih"), e..e + n))
-            }
-            DecoderKind::Conditional => {
-                PackedContextInput::Cell(CellWeights::new(packer, &context_cell_param, None))
-            }
+            DecoderKind::Bahdanau => PackedContextInput::Gates(packer.columns(&word_cell_param("weight_ih"), e..e + n)),
+            DecoderKind::Conditional => PackedContextInput::Cell(CellWeights::new(packer, &context_cell_param, None)),
         };
         let (settings, dimensions) = (&architecture.attention, architecture.dimensions());
         let attention = attention::PackedAttention::new(settings, dimensions, &parameters, precision, derivatives);

@@ -249,10 +249,9 @@ impl Tape {
             Tensor::cat(&[&self.inputs.initial.unsqueeze(0)?, &self.states.narrow(0, 0, self.dims[0] - 1)?], 0)?;
         let attending = self.word.as_ref().map_or(&before, |word| &word.states);
         let word = match &grads.word_recurrent {
-            Some(d_recurrent) => Some(WordWeights {
-                hh: weight_gradient(d_recurrent, &before)?,
-                bias: sum_of_columns(d_recurrent)?,
-            }),
+            Some(d_recurrent) => {
+                Some(WordWeights { hh: weight_gradient(d_recurrent, &before)?, bias: sum_of_columns(d_recurrent)? })
+            }
             None => None,
         };
         let d_weights = Weights {

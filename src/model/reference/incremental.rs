@@ -56,8 +56,7 @@ impl ReferenceModel {
         source: &PaddedBatch,
     ) -> Result<ReferenceIncrementalDecoder<'_>> {
         let memory = self.project_memory(source, &RowDropout::none())?;
-        let lexical =
-            view.lexicon.map(|lexicon| dense_rows(lexicon, source, self.decoder.device())).transpose()?;
+        let lexical = view.lexicon.map(|lexicon| dense_rows(lexicon, source, self.decoder.device())).transpose()?;
         Ok(ReferenceIncrementalDecoder {
             model: self,
             is_exact: view.architecture.attention.is_exact(),

@@ -84,12 +84,7 @@ impl ReferenceModel {
     ///
     /// # Errors
     /// The parameters are no variables; see [`Parameters::with_grad`].
-    pub fn gradients(
-        &self,
-        view: ModelView,
-        step: TrainingStep,
-        gradients: &mut Gradients,
-    ) -> Result<BatchLoss> {
+    pub fn gradients(&self, view: ModelView, step: TrainingStep, gradients: &mut Gradients) -> Result<BatchLoss> {
         let TrainingStep { batch, share, smoothing, dropout } = step;
         let tokens = batch.target.tokens();
         let dropout = RowDropout::new(dropout, batch, share);
@@ -183,7 +178,8 @@ impl ReferenceModel {
             let posteriors = component_posteriors(&logits, &inputs.alphas, &inputs.targets)?;
             (log_mixture(&logits, &inputs.alphas)?, Some(posteriors))
         } else {
-            let mut logits = output.logits(&inputs.states, &inputs.embedded, &select_rows(&contexts, &rows)?, dropout)?;
+            let mut logits =
+                output.logits(&inputs.states, &inputs.embedded, &select_rows(&contexts, &rows)?, dropout)?;
             if let Some(lexical) = &inputs.lexical {
                 let bias = lexical_bias(&alphas.transpose(0, 1)?, lexical)?;
                 logits = (logits + select_rows(&bias.transpose(0, 1)?.flatten(0, 1)?, &rows)?)?;

@@ -235,7 +235,8 @@ fn entry_width(series: &Series) -> f64 {
 fn rows(labels: &[CountLabel]) -> usize {
     for rows in 1..labels.len() {
         let mut neighbors = labels.iter().zip(labels.iter().skip(rows));
-        if neighbors.all(|(one, next)| one.middle + one.half_width() + MARGIN / 2.0 <= next.middle - next.half_width()) {
+        if neighbors.all(|(one, next)| one.middle + one.half_width() + MARGIN / 2.0 <= next.middle - next.half_width())
+        {
             return rows;
         }
     }

@@ -9,7 +9,8 @@ use super::translated_sentence::{TranslatedPart, TranslatedSentence, WordLinks, 
 use super::{MarkedUp, Markup, MarkupOptions, Placeholders, Rendered};
 use crate::text::Pair;
 use crate::translator::{
-    ForcedAlignment, Linker, MAX_SENTENCE_TOKENS, PreparedTranslator, Sentence, SentenceQuality, Translation, Translator,
+    ForcedAlignment, Linker, MAX_SENTENCE_TOKENS, PreparedTranslator, Sentence, SentenceQuality, Translation,
+    Translator,
 };
 
 impl Translator {
