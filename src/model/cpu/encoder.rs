@@ -67,7 +67,7 @@ impl DirectionStep {
         if backwards {
             steps.reverse();
         }
-        let next = steps.iter().skip(1).cloned().chain([0..0]);
+        let next = steps.iter().skip(1).cloned().chain(std::iter::once(0..0));
         steps.iter().cloned().zip(next).map(|(positions, next)| Self { positions, next }).collect()
     }
 
