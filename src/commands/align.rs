@@ -15,7 +15,7 @@ use super::unreadable::Unreadable;
 use crate::alignment::{Gold, LexiconBuilder, LinkFormat, NoiseFeatures};
 use crate::checkpoint::ModelDir;
 use crate::cli::{AlignArgs, ExplicitArgs, joined_options_of};
-use crate::error::usage;
+use crate::error::{usage, usage_of};
 use crate::evaluation::{UNKNOWN_SIZE, pair_sizes, read_gold};
 use crate::render::{AlignmentFormat, Item, ListFormat, RenderOptions, Renderer, write_lexicon, write_noisy_pairs};
 use crate::text::{LineNumbers, OnError, Pair, PairFiles, PairStream, WordSplitting, without_features, word_spans};
@@ -290,25 +290,25 @@ fn check(given: &ExplicitArgs<AlignArgs>, format: AlignmentFormat) -> Result<()>
     links.check()?;
     check_figures(args.figures.style(), Some(format))?;
     if args.probs && format != AlignmentFormat::Pharaoh {
-        return usage("--probs needs --format pharaoh; the other formats include scores");
+        return usage_of("probs", "needs --format pharaoh; the other formats include scores");
     }
     if args.notation != LinkFormat::default() && format != AlignmentFormat::Pharaoh {
         return usage(format!("{} need --format pharaoh", joined_options_of::<LinkFormat>()));
     }
     if args.save_aligner.is_some() && links.links_from != LinksFrom::Pairs {
-        return usage("--save-aligner needs --links-from pairs");
+        return usage_of("save-aligner", "needs --links-from pairs");
     }
     if args.gold.is_some() && (format != AlignmentFormat::Html || args.tokens) {
-        return usage("--gold needs --format html without --tokens; to compute AER, use evaluate --gold");
+        return usage_of("gold", "needs --format html without --tokens; to compute AER, use evaluate --gold");
     }
     if args.noisy && ListFormat::new(format).is_none() {
-        return usage("--noisy needs --format text, tsv, json or jsonl");
+        return usage_of("noisy", "needs --format text, tsv, json or jsonl");
     }
     if !links.links_from.uses_attention() {
         reject_attention_options(&args.attention)?;
     }
     if links.links_from == LinksFrom::Pairs && given.names().contains(&"model") {
-        return usage("--model cannot be used with --links-from pairs, which trains an aligner on the pairs alone");
+        return usage_of("model", "cannot be used with --links-from pairs, which trains an aligner on the pairs alone");
     }
     Ok(())
 }
@@ -316,7 +316,7 @@ fn check(given: &ExplicitArgs<AlignArgs>, format: AlignmentFormat) -> Result<()>
 /// Returns the indices that `--only` selects, sorted.
 fn chosen(only: &[usize], count: usize) -> Result<Vec<usize>> {
     if let Some(number) = only.iter().find(|number| !(1..=count).contains(number)) {
-        return usage(format!("--only {number}: expected a pair number from 1 to {count}"));
+        return usage_of("only", format!("{number}: expected a pair number from 1 to {count}"));
     }
     Ok(BTreeSet::from_iter(only.iter().map(|number| number - 1)).into_iter().collect())
 }

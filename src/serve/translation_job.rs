@@ -21,7 +21,10 @@ use crate::translator::{DecodeOptions, MarkedUpTexts, PreparedTranslator, Senten
 pub fn prepare(model: &LoadedModel, options: &TranslateOptions) -> Result<PreparedTranslator> {
     let options = TranslateOptions { precision: model.translator.precision(), ..options.clone() };
     // On the command line, constraints may come from files. Here they are the client's.
-    Ok(model.translator.prepare(&options).map_err(|error| UsageError(error.to_string()))?)
+    model.translator.prepared(&options).map_err(|error| match error.downcast::<UsageError>() {
+        Ok(usage) => usage.into(),
+        Err(other) => UsageError::new(format!("{other:#}")).into(),
+    })
 }
 
 /// Number of bytes of constraints, which take time as those of texts do.

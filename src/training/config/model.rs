@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::option_names::option_names;
 use super::ranges::within;
 use crate::attention::{ScoreName, SelectionMode};
-use crate::error::usage;
+use crate::error::usage_of;
 use crate::model::{Architecture, DecoderKind, InitialState, MAX_LAYERS, MAX_SIZE};
 use crate::text::{NormalForm, Normalization, SPECIALS, TextSettings, Tokenization};
 
@@ -238,17 +238,17 @@ impl ModelConfig {
     /// # Errors
     /// A [`crate::error::UsageError`] names the option.
     pub(super) fn validate(&self) -> Result<()> {
-        within("--vocabulary-size", self.vocabulary_size, SPECIALS.len() + 1, MAX_VOCABULARY)?;
+        within("vocabulary-size", self.vocabulary_size, SPECIALS.len() + 1, MAX_VOCABULARY)?;
         if let [Some(source), Some(target)] = self.tokenizations() {
             self.check_joint(source, target)?;
         }
-        within("--hidden-size", self.hidden_size, 1, MAX_SIZE)?;
+        within("hidden-size", self.hidden_size, 1, MAX_SIZE)?;
         if let Some(odd) = self.hidden_size.filter(|size| !size.is_multiple_of(2)) {
-            return usage(format!("--hidden-size {odd} is odd; each encoder direction has half of it"));
+            return usage_of("hidden-size", format!("{odd} is odd; each encoder direction has half of it"));
         }
-        within("--embedding-size", self.embedding_size, 1, MAX_SIZE)?;
-        within("--attention-size", self.attention_size, 1, MAX_SIZE)?;
-        within("--layers", self.layers, 1, MAX_LAYERS)
+        within("embedding-size", self.embedding_size, 1, MAX_SIZE)?;
+        within("attention-size", self.attention_size, 1, MAX_SIZE)?;
+        within("layers", self.layers, 1, MAX_LAYERS)
     }
 
     /// Checks that a joint vocabulary is possible.
@@ -257,7 +257,7 @@ impl ModelConfig {
     /// The sides have different tokenizations.
     pub(super) fn check_joint(&self, source: Tokenization, target: Tokenization) -> Result<()> {
         if self.joint_vocabulary && source != target {
-            return usage("--joint-vocabulary needs the same tokenization on both sides");
+            return usage_of("joint-vocabulary", "needs the same tokenization on both sides");
         }
         Ok(())
     }

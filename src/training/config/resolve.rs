@@ -66,7 +66,7 @@ impl TrainConfig {
             ResolvedConfig { given: self.clone(), base: base.cloned(), stats: stats.clone(), text, auto, precision };
         let architecture = resolved.architecture([0, 0]);
         let fits = architecture.attention.check(architecture.dimensions());
-        fits.map_err(|reason| anyhow!(UsageError(format!("--{reason}"))))?;
+        fits.map_err(|reason| anyhow!(UsageError::new(format!("--{reason}"))))?;
         Ok(resolved)
     }
 
