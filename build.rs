@@ -85,7 +85,7 @@ impl Bundle {
             let exported = after_word(line, "export");
             let statement = exported.map_or(line, str::trim_start);
             match declared_name(statement) {
-                Some(name) if !name.is_empty() && !(exported.is_some() && statement.starts_with("let")) => {
+                Some(name) if !(name.is_empty() || exported.is_some() && statement.starts_with("let")) => {
                     names.insert(name.to_owned(), exported.is_some());
                 }
                 None if exported.is_none() => {}

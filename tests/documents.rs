@@ -9,11 +9,11 @@ use html5ever::driver::ParseOpts;
 use html5ever::parse_document;
 use html5ever::tendril::TendrilSink;
 use markup5ever_rcdom::{Handle, NodeData, RcDom};
-use softalign::DecodeOptions;
 use softalign::alignment::Link;
 use softalign::random::SeededRng;
 use softalign::text::{Pair, WordSplitting, word_spans};
-use softalign::translator::{Dictionary, LinkedText, MarkedUp, Markup, MarkupOptions, Translator};
+use softalign::translator::{LinkedText, MarkedUp, Markup, MarkupOptions, UnknownSentences};
+use softalign::{DecodeOptions, TranslateOptions, Translator};
 
 /// Texts and elements of a document.
 #[derive(Debug, Default, PartialEq)]
@@ -158,12 +158,17 @@ fn whatever_a_model_writes_is_text() {
 #[test]
 fn copied_text_is_text() {
     let documents = documents("copied", 10_000);
-    let translator = Translator::load(model_path()).unwrap().with_unknown_copied(true);
-    let options = translator.markup_options(Markup::Html);
+    let options = TranslateOptions {
+        decoding: DecodeOptions::greedy(),
+        markup: Markup::Html,
+        unknown: UnknownSentences::Copy,
+        ..TranslateOptions::default()
+    };
+    let translator = Translator::load(model_path()).unwrap().prepare(&options).unwrap();
     // Together and alone, since texts without any tag could be translated in another way.
-    let mut found = translator.translate_marked_up(&documents, &options, &DecodeOptions::beam(1)).unwrap();
+    let mut found = translator.translate_all(&documents).unwrap();
     for index in 0..200 {
-        let alone = translator.translate_marked_up(&documents[index..=index], &options, &DecodeOptions::beam(1));
+        let alone = translator.translate_all(&documents[index..=index]);
         assert_eq!(alone.unwrap()[0][0].text, found[index][0].text);
     }
     for (document, translations) in documents.iter().zip(found.drain(..)) {
@@ -179,11 +184,12 @@ fn copied_text_is_text() {
 
 #[test]
 fn replaced_and_learned_words_are_text() {
-    let dictionary = Dictionary::from_pairs(vec![Pair { source: "wolf".to_owned(), target: "<b>&lt;".to_owned() }]);
-    let translator = Translator::load(model_path()).unwrap().with_dictionary(Some(dictionary));
-    let options = translator.markup_options(Markup::Html);
+    let html = TranslateOptions { markup: Markup::Html, ..TranslateOptions::default() };
+    let dictionary = Some(vec![Pair { source: "wolf".to_owned(), target: "<b>&lt;".to_owned() }]);
+    let with_dictionary = TranslateOptions { dictionary, ..html.clone() };
+    let translator = Translator::load(model_path()).unwrap().prepare(&with_dictionary).unwrap();
     let texts = ["the red wolf sleeps", "<p>the red wolf sleeps</p>", "the <i>red</i> wolf sleeps {x}"];
-    let found = translator.translate_marked_up(&texts, &options, &DecodeOptions::default()).unwrap();
+    let found = translator.translate_all(&texts).unwrap();
     for (text, translations) in texts.iter().zip(&found) {
         assert_same_elements(text, &translations[0].text);
     }
@@ -193,8 +199,7 @@ fn replaced_and_learned_words_are_text() {
     dir.train("model", &[]).worked();
     let model = Translator::load(dir.path("model")).unwrap();
     let texts = ["the red fox sleeps", "<p>the red fox sleeps</p>", "the <i>red</i> fox sleeps"];
-    let found =
-        model.translate_marked_up(&texts, &model.markup_options(Markup::Html), &DecodeOptions::default()).unwrap();
+    let found = model.prepare(&html).unwrap().translate_all(&texts).unwrap();
     for (text, translations) in texts.iter().zip(&found) {
         let [_, reading] = assert_same_elements(text, &translations[0].text);
         assert!(reading.text.contains("a&b"), "{reading:?}");

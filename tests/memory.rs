@@ -7,9 +7,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use candle_core::Device;
 use softalign::random::SeededRng;
-use softalign::search::BeamSearch;
 use softalign::text::{Normalization, Pair, Tokenization, Vocabulary};
-use softalign::translator::{Sentence, Translator};
+use softalign::translator::Sentence;
+use softalign::{DecodeOptions, TranslateOptions, Translator};
 
 /// The system allocator, counting bytes and blocks in use.
 struct Counting {
@@ -112,9 +112,10 @@ fn pair(line: &str) -> Option<Pair> {
 fn streaming_releases_its_memory() {
     let _lock = exclusive();
     let translator = Translator::load_on(Path::new("checkpoints"), &Device::Cpu).unwrap();
+    let prepared = translator.prepare(&TranslateOptions::of_plain_text(DecodeOptions::default())).unwrap();
     assert_bounded("translate", |pairs| {
         let sentences: Vec<Sentence> = pairs.iter().map(|pair| pair.source.as_str().into()).collect();
-        translator.translate_batch(&sentences, &BeamSearch::default().into(), &mut |_| {}).unwrap();
+        prepared.translate_batch(&sentences, 0, &mut |_| {}).unwrap();
     });
     assert_bounded("align", |pairs| {
         translator.align_batch(pairs, &mut |_| {}).unwrap();

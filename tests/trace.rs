@@ -10,20 +10,18 @@ use softalign::attention::{InferenceOverrides, ScoreName};
 use softalign::search::{Cancellation, Intervention, LengthFormula};
 use softalign::text::{END, Pair};
 use softalign::translator::{Sentence, Trace, TraceOptions};
-use softalign::{DecodeOptions, TrainConfig, Trainer, Translator};
+use softalign::{DecodeOptions, ModelConfig, RunConfig, RunLimits, TrainConfig, Trainer, Translator};
 
 const SENTENCE: &str = "the old owl sleeps";
 
 /// A barely trained model, whose beam therefore holds several hypotheses.
 fn train(directory: &Path, score: ScoreName, heads: usize, seed: u64) {
     let pairs: Vec<Pair> = PAIRS.map(|(source, target)| Pair::new(source, target)).into();
+    let sized = ModelConfig { hidden_size: Some(16), ..ModelConfig::default() };
     let config = TrainConfig {
-        attention: Some(score),
-        heads: Some(heads),
-        hidden_size: Some(16),
-        max_epochs: Some(3),
-        seed: Some(seed),
-        ..TrainConfig::default()
+        model: ModelConfig { attention: Some(score), heads: Some(heads), ..sized },
+        run: RunConfig { seed: Some(seed), ..RunConfig::default() },
+        limits: RunLimits { max_epochs: Some(3), ..RunLimits::default() },
     };
     Trainer::new(config).fit(&pairs, directory).unwrap();
 }
@@ -81,10 +79,10 @@ fn traces_equal_translations() {
         all_options().into_iter().for_each(|decode| assert_equals_translation(&translator, decode));
         if !directory.ends_with("mean-1") && !directory.ends_with("last-1") {
             let overrides = InferenceOverrides { temperature: Some(0.5), ..InferenceOverrides::default() };
-            assert_equals_translation(&translator.clone().with_attention(&overrides).unwrap(), DecodeOptions::beam(3));
+            assert_equals_translation(&translator.with_overrides(&overrides, None).unwrap(), DecodeOptions::beam(3));
         }
         let hard = InferenceOverrides { hard: true, ..InferenceOverrides::default() };
-        if let Ok(translator) = translator.with_attention(&hard) {
+        if let Ok(translator) = translator.with_overrides(&hard, None) {
             assert_equals_translation(&translator, DecodeOptions::beam(3));
         }
     }
@@ -118,7 +116,8 @@ fn beam_is_a_tree_that_leads_to_the_translation() {
         let width = decode.beam;
         let options = TraceOptions { decode, ..TraceOptions::default() };
         let trace = translator.trace("She has a new house.", &options).unwrap();
-        let best: Vec<&str> = trace.beam.iter().filter(|node| node.best).map(|node| node.token.spelling.as_str()).collect();
+        let best: Vec<&str> =
+            trace.beam.iter().filter(|node| node.best).map(|node| node.token.spelling.as_str()).collect();
         let steps: Vec<&str> = trace.steps.iter().map(|step| step.token.spelling.as_str()).collect();
         assert_eq!(best, steps);
         for (index, node) in trace.beam.iter().enumerate() {
@@ -141,7 +140,7 @@ fn own_weights_change_nothing() {
     let hard = InferenceOverrides { hard: true, ..InferenceOverrides::default() };
     for directory in MODELS.iter() {
         let translator = Translator::load(directory).unwrap();
-        let models = [Ok(translator.clone()), translator.with_attention(&hard)];
+        let models = [Ok(translator.clone()), translator.with_overrides(&hard, None)];
         for translator in models.into_iter().flatten() {
             let before =
                 traced(&translator, &TraceOptions { decode: DecodeOptions::greedy(), ..TraceOptions::default() });

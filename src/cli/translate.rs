@@ -2,17 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::constraints::ConstraintArgs;
 use super::links::{FigureArgs, TranslationFormat};
 use super::names::MODEL_VARIABLE;
-use super::pairs::{LayoutArgs, parse_source_column};
-use crate::attention::InferenceOverrides;
-use crate::text::OnError;
-use crate::translator::{DecodeOptions, LinkOptions, Markup, PrecisionOption};
-
-const MARKUP: &str = "Markup";
+use crate::text::{LayoutArgs, OnError, parse_source_column};
+use crate::translator::TranslateOptions;
 
 /// Arguments of `softalign translate`.
 #[derive(Clone, Debug, Args)]
@@ -50,11 +46,7 @@ pub struct TranslateArgs {
     pub output: PathBuf,
 
     #[command(flatten)]
-    pub(crate) search: DecodeOptions,
-
-    /// Precision of matrix products in search on the CPU.
-    #[arg(long, value_enum, default_value_t = PrecisionOption::F32, help_heading = "Search")]
-    pub precision: PrecisionOption,
+    pub(crate) options: TranslateOptions,
 
     #[command(flatten)]
     pub(crate) constraints: ConstraintArgs,
@@ -68,36 +60,11 @@ pub struct TranslateArgs {
     pub format: Option<TranslationFormat>,
 
     #[command(flatten)]
-    pub(crate) links: LinkOptions,
-
-    #[command(flatten)]
-    pub(crate) attention: InferenceOverrides,
-
-    #[command(flatten)]
     pub(crate) figures: FigureArgs,
-
-    /// Treatment of lines that are more than half unknown to the model, such as text in another script.
-    #[arg(long, value_enum, default_value_t = UnknownLines::Translate)]
-    pub unknown: UnknownLines,
 
     /// Treatment of input lines that cannot be read, such as lines that are not UTF-8.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = OnError::Keep, help_heading = "Data")]
     pub on_error: OnError,
-
-    /// Markup of the sentences. With html, tags are put back around the words that the links give, and blocks such as
-    /// paragraphs are translated one by one. The constraints hold for each block. A file named .html is one document.
-    #[arg(long, value_enum, default_value_t = Markup::None, help_heading = MARKUP)]
-    pub markup: Markup,
-
-    /// Regular expression of placeholders, which are put back where the links say; none translates them as text [default: {x},
-    /// {{x}}, ${x}, %{x}, %s, %1$s, %(x)s, %%, addresses of pages and e-mail, except the model's protected tokens; none for a
-    /// model of characters].
-    #[arg(long, value_name = "REGEX", help_heading = MARKUP)]
-    pub placeholders: Option<String>,
-
-    /// Replace each `<unk>` in a translation with the source word aligned to it.
-    #[arg(long)]
-    pub replace_unknown: bool,
 
     /// Dictionary for --replace-unknown: lines of word TAB translation.
     #[arg(long, value_name = "FILE", requires = "replace_unknown")]
@@ -113,23 +80,4 @@ pub struct TranslateArgs {
     /// Align the model's tokens instead of words.
     #[arg(long)]
     pub tokens: bool,
-}
-
-/// Treatment of lines that are mostly unknown to the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum UnknownLines {
-    /// Translate them like other lines.
-    Translate,
-    /// Copy them to the output unchanged.
-    Copy,
-}
-
-impl UnknownLines {
-    /// Returns the end of the warning about such lines.
-    pub fn consequence(self) -> &'static str {
-        match self {
-            Self::Translate => "the translation is unreliable; --unknown copy copies such lines unchanged",
-            Self::Copy => "copied unchanged",
-        }
-    }
 }

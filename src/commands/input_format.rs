@@ -9,7 +9,7 @@ use crate::cli::LayoutArgs;
 use crate::error::UsageError;
 use crate::text::{Column, FEATURES_COLUMN_ERROR, FIRST_FEATURES_COLUMN, ProtectedTokens};
 use crate::text::{features, features_before, split_trailing_features};
-use crate::translator::{Sentence, Translator};
+use crate::translator::{PreparedTranslator, Sentence};
 
 /// Format of input lines.
 pub struct SentenceLines {
@@ -31,9 +31,9 @@ impl SentenceLines {
     /// The column of features is a name, since lines have no header ([`UsageError`]).
     pub fn new(layout: &LayoutArgs, tag: Option<&str>, model: &Path) -> Result<Self> {
         let config = ModelDir::new(model).config();
-        let trained_with = || config.as_ref()?.data.layout.features.as_ref().map(|_| FIRST_FEATURES_COLUMN);
+        let trained_with_features = config.as_ref().is_some_and(|config| config.data.layout.features.is_some());
         let features = match &layout.features {
-            None => trained_with(),
+            None => trained_with_features.then_some(FIRST_FEATURES_COLUMN),
             Some(Column::Number(number @ FIRST_FEATURES_COLUMN..)) => Some(*number),
             Some(_) => bail!(UsageError(FEATURES_COLUMN_ERROR.to_owned())),
         };
@@ -89,8 +89,8 @@ impl SentenceLines {
     /// Parses a line as [`Self::read`] does, and checks the prefix of the translation.
     ///
     /// # Errors
-    /// As [`Self::read`], and [`Translator::check_target_prefix`].
-    pub fn read_for(&self, translator: &Translator, line: String) -> Result<Sentence> {
+    /// As [`Self::read`], and [`PreparedTranslator::check_target_prefix`].
+    pub fn read_for(&self, translator: &PreparedTranslator, line: String) -> Result<Sentence> {
         let sentence = self.read(line)?;
         translator.check_target_prefix(&sentence)?;
         Ok(sentence)

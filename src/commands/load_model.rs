@@ -9,7 +9,7 @@ use crate::attention::InferenceOverrides;
 use crate::cli::joined_options_of;
 use crate::error::usage;
 use crate::text::WordSplitting;
-use crate::translator::{PrecisionOption, Translator};
+use crate::translator::Translator;
 
 /// Loads a model or an ensemble.
 ///
@@ -19,11 +19,9 @@ pub fn translator(
     directories: &[PathBuf],
     attention: &InferenceOverrides,
     words: Option<WordSplitting>,
-    precision: PrecisionOption,
     device: &Device,
 ) -> Result<Translator> {
-    let translator = Translator::load_ensemble_on(directories, device)?;
-    translator.with_words(words).with_attention(attention)?.with_precision(precision)
+    Translator::load_ensemble_on(directories, device)?.with_overrides(attention, words)
 }
 
 /// Rejects attention options if no model is used.

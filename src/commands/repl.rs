@@ -11,7 +11,7 @@ use rustyline::history::MemHistory;
 use rustyline::{Behavior, Config, Editor};
 
 use super::console::Console;
-use super::output_file::{Output, ensure_distinct_paths};
+use super::output_file::{Output, WrittenPath, ensure_distinct_paths};
 use super::render_options::{alignment_format, heatmap};
 use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
@@ -39,8 +39,11 @@ put a space before the colon to translate one.";
 enum ReplInput<'a> {
     Nothing,
     Sentence(&'a str),
-    /// Name of a command, and the rest of the line.
-    Command(&'a str, &'a str),
+    Command {
+        name: &'a str,
+        /// Rest of the line.
+        argument: &'a str,
+    },
 }
 
 impl<'a> ReplInput<'a> {
@@ -49,7 +52,7 @@ impl<'a> ReplInput<'a> {
         match (command.map(str::trim_end), line.trim()) {
             (Some(command), _) => {
                 let (name, argument) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
-                Self::Command(name, argument.trim())
+                Self::Command { name, argument: argument.trim() }
             }
             (None, "") => Self::Nothing,
             (None, sentence) => Self::Sentence(sentence),
@@ -67,7 +70,13 @@ pub struct Repl<'a> {
     console: &'a Console,
     /// Number of translated sentences.
     count: usize,
-    last: Option<(Sentence, Translation)>,
+    last: Option<TranslatedSentence>,
+}
+
+/// Sentence with its best translation.
+struct TranslatedSentence {
+    sentence: Sentence,
+    translation: Translation,
 }
 
 impl<'a> Repl<'a> {
@@ -116,8 +125,8 @@ impl<'a> Repl<'a> {
         match ReplInput::parse(line) {
             ReplInput::Nothing => {}
             ReplInput::Sentence(sentence) => self.translate(sentence)?,
-            ReplInput::Command("quit" | "q", _) => return Ok(ControlFlow::Break(())),
-            ReplInput::Command(name, argument) => {
+            ReplInput::Command { name: "quit" | "q", .. } => return Ok(ControlFlow::Break(())),
+            ReplInput::Command { name, argument } => {
                 if let Err(reason) = self.execute(name, argument) {
                     self.console.say(format!("{reason:#}"));
                 }
@@ -126,6 +135,7 @@ impl<'a> Repl<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// Executes a command other than `:quit`.
     fn execute(&mut self, name: &str, argument: &str) -> Result<()> {
         match name {
             "help" | "h" => self.console.say(HELP),
@@ -135,18 +145,19 @@ impl<'a> Repl<'a> {
                 let beam = argument.parse().ok().filter(|beam| (1..=1000).contains(beam));
                 let beam = beam.context(":beam needs a number from 1 to 1000")?;
                 self.change(format!("beam size {beam}"), |args| {
-                    (args.search.beam, args.search.sample, args.search.mbr) = (beam, false, None);
+                    let decoding = &mut args.options.decoding;
+                    (decoding.beam, decoding.sample, decoding.mbr) = (beam, false, None);
                 })?;
             }
             "hard" => {
-                let hard = !self.args.attention.hard;
+                let hard = !self.args.options.attention.hard;
                 let state = if hard { "hard attention" } else { "soft attention" };
-                self.change(state.to_owned(), |args| args.attention.hard = hard)?;
+                self.change(state.to_owned(), |args| args.options.attention.hard = hard)?;
             }
             "temperature" => {
                 let temperature: f64 = argument.parse().context(":temperature needs a number, such as 0.5")?;
                 self.change(format!("attention temperature {temperature}"), |args| {
-                    args.attention.temperature = Some(temperature);
+                    args.options.attention.temperature = Some(temperature);
                 })?;
             }
             "model" if argument.is_empty() => bail!(":model needs a directory"),
@@ -161,14 +172,14 @@ impl<'a> Repl<'a> {
         let mut args = self.args.clone();
         change(&mut args);
         let setup = TranslationSetup::new(&args, self.device, self.console)?;
-        self.results.set_model(&args, &setup.translator, self.console)?;
+        self.results.set_translator(&setup.translator, self.console)?;
         (self.args, self.setup) = (args, setup);
         self.console.note(message);
         Ok(())
     }
 
     fn translate(&mut self, sentence: &str) -> Result<()> {
-        let TranslationSetup { translator, form, .. } = &self.setup;
+        let TranslationSetup { translator, form } = &self.setup;
         let sentence = match form.read_for(translator, sentence.to_owned()) {
             Ok(sentence) => [sentence],
             Err(reason) => {
@@ -176,40 +187,41 @@ impl<'a> Repl<'a> {
                 return Ok(());
             }
         };
-        let mut found = self.setup.translate(&sentence, self.count, &mut |_| {})?;
+        let mut found = translator.translate(&sentence, self.count, &mut |_| {})?;
         let mut warnings = LineWarnings::default();
         warnings.add_translation(self.count, &found[0][0]);
         if let Some(source) = form.with_features(&sentence[0]) {
-            warnings.add_features(self.count, source, translator);
+            warnings.add_features(self.count, source, translator.translator());
         }
         self.results.report(&warnings, self.console);
         self.results.write(self.count, &sentence, &found, &Unreadable::new(OnError::Fail))?;
         self.count += 1;
         let [sentence] = sentence;
-        self.last = Some((sentence, found.remove(0).remove(0)));
+        self.last = Some(TranslatedSentence { sentence, translation: found.remove(0).remove(0) });
         Ok(())
     }
 
-    fn last(&self) -> Result<&(Sentence, Translation)> {
+    fn last(&self) -> Result<&TranslatedSentence> {
         self.last.as_ref().ok_or_else(|| anyhow!("nothing has been translated yet"))
     }
 
     fn align(&self) -> Result<()> {
         let mut drawn = Vec::new();
-        heatmap(self.console.is_terminal()).matrix(&mut drawn, &self.last()?.1.alignment.by_words())?;
+        let alignment = self.last()?.translation.alignment.by_words();
+        heatmap(self.console.is_terminal()).matrix(&mut drawn, &alignment)?;
         self.console.show(&drawn);
         Ok(())
     }
 
     /// Writes the last translation to a file, in the format of its extension.
     fn save(&self, path: &str) -> Result<()> {
-        let (sentence, translation) = self.last()?;
+        let TranslatedSentence { sentence, translation } = self.last()?;
         if path.is_empty() {
             bail!(":save needs a file name, such as hat.svg");
         }
         let path = Path::new(path);
         let format = alignment_format(None, path)?;
-        ensure_distinct_paths([], [("--output", self.args.output.as_path()), (":save", path)])?;
+        ensure_distinct_paths([], [WrittenPath::new("--output", &self.args.output), WrittenPath::new(":save", path)])?;
         let (args, output) = (&self.args, Output::open(path)?);
         let mut file = TranslationWriter::new(args, Some(format), &self.setup.translator, output, self.console)?;
         let readable = Unreadable::new(OnError::Fail);
@@ -224,13 +236,17 @@ impl<'a> Repl<'a> {
 mod tests {
     use super::*;
 
+    fn command<'a>(name: &'a str, argument: &'a str) -> ReplInput<'a> {
+        ReplInput::Command { name, argument }
+    }
+
     #[test]
     fn distinguishes_commands_from_sentences() {
-        use ReplInput::{Command, Nothing, Sentence};
+        use ReplInput::{Nothing, Sentence};
         for (line, expected) in [
-            (":a", Command("a", "")),
-            (":help ", Command("help", "")),
-            (":save  my file.svg", Command("save", "my file.svg")),
+            (":a", command("a", "")),
+            (":help ", command("help", "")),
+            (":save  my file.svg", command("save", "my file.svg")),
             (" :quit", Sentence(":quit")),
             (": what?", Sentence(": what?")),
             (":)", Sentence(":)")),

@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use candle_core::Device;
 
-use super::console::Console;
+use super::console::{Bar, Console};
 use super::input_format::SentenceLines;
-use super::output_file::{Output, ensure_distinct_paths};
-use super::pair_files::{for_each_chunk, pairs_or_standard_input};
-use super::unreadable::Unreadable;
+use super::output_file::{Output, WrittenPath, ensure_distinct_paths};
+use super::pair_files::{ChunkedWork, pairs_or_standard_input, process_chunks};
+use super::unreadable::{ReadableItems, Unreadable};
 use crate::cli::ScoreArgs;
-use crate::error::{UsageError, usage};
+use crate::error::usage;
 use crate::render::JsonError;
 use crate::search::LengthFormula;
-use crate::text::{LineError, NBestEntry, OnError, Pair, RowSyntax, file_name, read_each_line};
+use crate::text::{LineError, NBestEntry, OnError, Pair, PairFiles, PairStream, RowSyntax, file_name, read_each_line};
 use crate::translator::{ForcedScore, LineWarnings, Translator, check_length_penalty};
 
 /// Name of the feature added to n-best lists.
@@ -32,43 +32,25 @@ pub fn run(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
 
 fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     let files = pairs_or_standard_input(&args.pairs, Some(&args.model[0]))?;
-    ensure_distinct_paths(files.paths(), Some(("--output", args.output.as_path())))?;
-    let mut output = Output::open(&args.output)?;
-    let syntax = RowSyntax::of_file(output.path());
-    let mut pairs = files.stream("--pairs")?;
+    ensure_distinct_paths(files.paths(), [WrittenPath::new("--output", &args.output)])?;
+    let output = Output::open(&args.output)?;
+    let pairs = files.stream("--pairs")?;
     let translator = Translator::load_ensemble_on(&args.model, device)?;
     let numbers = pairs.numbers().clone();
-    let mut warnings = LineWarnings::new(&numbers);
-    let mut bar = console.bar("scoring", files.count());
-    let mut unreadable = Unreadable::new(args.on_error.unwrap_or(OnError::Keep));
-    let score = |first: usize, part: Vec<Pair>, unreadable: &Unreadable| {
-        if first == 0 {
-            files.report_format(&part, &numbers, console);
-        }
-        let scored = translator.score_batch(&part, &mut |count| bar.advance(count))?;
-        bar.hidden_while(|| {
-            unreadable.warn(console);
-            for (id, (pair, scored)) in (first..).zip(part.iter().zip(&scored)) {
-                if unreadable.is_skipped(id) {
-                    continue;
-                }
-                if scored.cut {
-                    warnings.add_truncated(id);
-                }
-                warnings.add_pair(id, pair, &files, &translator);
-                let line = match (args.json, unreadable.message(id)) {
-                    (true, Some(error)) => serde_json::to_string(&JsonError::new(id, error))?,
-                    (false, Some(_)) => String::new(),
-                    (true, None) => scored.json(id, &files.as_given(pair).0)?,
-                    (false, None) => syntax.row(&scored.cells(args.words)),
-                };
-                let line = output.shown(&line).into_owned();
-                output.with(|out| writeln!(out, "{line}"))?;
-            }
-            output.flush()
-        })
+    let mut work = PairScorer {
+        args,
+        files: &files,
+        pairs,
+        translator,
+        warnings: LineWarnings::new(&numbers),
+        bar: console.bar("scoring", files.count()),
+        syntax: RowSyntax::of_file(output.path()),
+        output,
+        console,
     };
-    for_each_chunk(&mut unreadable, |most| pairs.next_chunk(most), score)?;
+    let mut unreadable = Unreadable::new(args.on_error.unwrap_or(OnError::Keep));
+    process_chunks(&mut work, &mut unreadable)?;
+    let PairScorer { warnings, bar, output, .. } = work;
     drop(bar);
     warnings.report_truncated(console);
     warnings.report_unknown_features(console);
@@ -76,42 +58,102 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     unreadable.finish(console)
 }
 
+/// Scoring of pairs as they are read.
+struct PairScorer<'a> {
+    args: &'a ScoreArgs,
+    files: &'a PairFiles,
+    pairs: PairStream,
+    translator: Translator,
+    warnings: LineWarnings,
+    bar: Bar,
+    output: Output,
+    syntax: RowSyntax,
+    console: &'a Console,
+}
+
+impl ChunkedWork for PairScorer<'_> {
+    type Item = Pair;
+
+    fn next_chunk(&mut self, most: usize) -> Result<Vec<Result<Pair>>> {
+        self.pairs.next_chunk(most)
+    }
+
+    fn process(&mut self, first: usize, chunk: &[Pair], unreadable: &Unreadable) -> Result<()> {
+        if first == 0 {
+            self.files.report_format(chunk, self.pairs.numbers(), self.console);
+        }
+        let scored = self.translator.score_batch(chunk, &mut |count| self.bar.advance(count))?;
+        let bar = self.bar.handle();
+        bar.suspend(|| self.write_chunk(first, chunk, &scored, unreadable))
+    }
+}
+
+impl PairScorer<'_> {
+    fn write_chunk(
+        &mut self,
+        first: usize,
+        chunk: &[Pair],
+        scored: &[ForcedScore],
+        unreadable: &Unreadable,
+    ) -> Result<()> {
+        unreadable.warn(self.console);
+        for (id, (pair, scored)) in (first..).zip(chunk.iter().zip(scored)) {
+            if !unreadable.is_skipped(id) {
+                self.write(id, pair, scored, unreadable.message(id))?;
+            }
+        }
+        self.output.flush()
+    }
+
+    /// Writes the scores of a pair, or the error of its line.
+    fn write(&mut self, id: usize, pair: &Pair, scored: &ForcedScore, error: Option<&str>) -> Result<()> {
+        if scored.cut {
+            self.warnings.add_truncated(id);
+        }
+        self.warnings.add_pair(id, pair, self.files, &self.translator);
+        let line = match (self.args.json, error) {
+            (true, Some(error)) => serde_json::to_string(&JsonError::new(id, error))?,
+            (false, Some(_)) => String::new(),
+            (true, None) => scored.json(id, &self.files.as_given(pair).0)?,
+            (false, None) => self.syntax.row(&scored.cells(self.args.words)),
+        };
+        let line = self.output.shown(&line).into_owned();
+        self.output.with(|out| writeln!(out, "{line}"))
+    }
+}
+
+/// Hypothesis of an n-best list with its score by the model.
+struct RankedHypothesis<'a> {
+    entry: &'a NBestEntry,
+    log_probability: f64,
+    score: f64,
+}
+
 /// Reranks an n-best list, sentences in the order of their numbers.
 fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console: &Console) -> Result<()> {
-    if list == Path::new("-") && input == Path::new("-") {
-        bail!(UsageError("standard input cannot be both --rerank and --input".to_owned()));
-    }
-    if args.on_error == Some(OnError::Keep) {
-        return usage(
-            "--on-error keep cannot be used with --rerank, which has no result line for each input line; use skip",
-        );
-    }
-    ensure_distinct_paths([list, input], Some(("--output", args.output.as_path())))?;
+    check_rerank(args, list, input)?;
+    ensure_distinct_paths([list, input], [WrittenPath::new("--output", &args.output)])?;
     let mut output = Output::open(&args.output)?;
     let mut unreadable = Unreadable::new(args.on_error.unwrap_or_default());
     let sentences = readable(read_sentences(args, input)?, &mut unreadable, console)?;
     let hypotheses = readable(NBestEntry::read_each(list, sentences.len())?, &mut unreadable, console)?;
     let translator = Translator::load_ensemble_on(&args.model, device)?;
-    let pair = |one: NBestEntry| {
-        let source = sentences[one.sentence].clone()?;
-        Some((Pair { source, target: one.text.clone() }, one))
-    };
-    let (pairs, hypotheses): (Vec<Pair>, Vec<NBestEntry>) = hypotheses.into_iter().flatten().filter_map(pair).unzip();
-    let mut warnings = LineWarnings::default();
+    let (mut pairs, mut entries) = (Vec::new(), Vec::new());
+    for entry in hypotheses.into_iter().flatten() {
+        if let Some(source) = &sentences[entry.sentence] {
+            pairs.push(Pair { source: source.clone(), target: entry.text.clone() });
+            entries.push(entry);
+        }
+    }
     let mut bar = console.bar("scoring", pairs.len());
     let scored = translator.score_batch(&pairs, &mut |count| bar.advance(count))?;
     drop(bar);
-    let rank = |scored: &ForcedScore| {
-        LengthFormula::Power.apply(scored.log_probability(), scored.tokens as f64, args.length_penalty)
-    };
-    let mut ranked: Vec<(&NBestEntry, &ForcedScore, f64)> =
-        hypotheses.iter().zip(&scored).map(|(one, scored)| (one, scored, rank(scored))).collect();
     // Warnings name the line of a sentence once, not once per hypothesis.
-    let cut = ranked.iter().filter(|(_, scored, _)| scored.cut).map(|(one, ..)| one.sentence);
+    let cut = entries.iter().zip(&scored).filter(|(_, scored)| scored.cut).map(|(entry, _)| entry.sentence);
+    let mut warnings = LineWarnings::default();
     cut.collect::<BTreeSet<usize>>().into_iter().for_each(|sentence| warnings.add_truncated(sentence));
-    ranked.sort_by(|(a, _, of_a), (b, _, of_b)| a.sentence.cmp(&b.sentence).then(of_b.total_cmp(of_a)));
-    for (one, scored, score) in ranked {
-        let line = one.line((FEATURE, scored.log_probability()), score);
+    for RankedHypothesis { entry, log_probability, score } in ranked(&entries, &scored, args.length_penalty) {
+        let line = entry.line((FEATURE, log_probability), score);
         let line = output.shown(&line).into_owned();
         output.with(|out| writeln!(out, "{line}"))?;
     }
@@ -120,15 +162,43 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     unreadable.finish(console)
 }
 
+/// Rejects options that do not suit the reranking of a list of translations of an input.
+fn check_rerank(args: &ScoreArgs, list: &Path, input: &Path) -> Result<()> {
+    if list == Path::new("-") && input == Path::new("-") {
+        return usage("standard input cannot be both --rerank and --input");
+    }
+    if args.on_error == Some(OnError::Keep) {
+        return usage(
+            "--on-error keep cannot be used with --rerank, which has no result line for each input line; use skip",
+        );
+    }
+    Ok(())
+}
+
+/// Ranks the hypotheses of each sentence by their scores.
+fn ranked<'a>(entries: &'a [NBestEntry], scored: &[ForcedScore], length_penalty: f64) -> Vec<RankedHypothesis<'a>> {
+    let mut ranked = Vec::with_capacity(entries.len());
+    for (entry, scored) in entries.iter().zip(scored) {
+        let (log_probability, length) = (scored.log_probability(), scored.tokens as f64);
+        let score = LengthFormula::Power.apply(log_probability, length, length_penalty);
+        ranked.push(RankedHypothesis { entry, log_probability, score });
+    }
+    ranked.sort_by(|one, other| one.entry.sentence.cmp(&other.entry.sentence).then(other.score.total_cmp(&one.score)));
+    ranked
+}
+
 /// Reads the source sentences of an n-best list, with a [`LineError`] in place of each one that cannot be read.
 fn read_sentences(args: &ScoreArgs, input: &Path) -> Result<Vec<Result<String>>> {
     let form = SentenceLines::new(&args.pairs.layout, args.pairs.tag_source.as_deref(), &args.model[0])?;
-    let read = |(number, line): (usize, Result<String>)| {
-        let place = || format!("{}:{number}", file_name(input));
-        let sentence = form.read(line?).map_err(|reason| LineError::new(place(), number, &reason))?;
-        Ok(sentence.text)
-    };
-    Ok((1..).zip(read_each_line(input)?).map(read).collect())
+    let mut sentences = Vec::new();
+    for (number, line) in (1..).zip(read_each_line(input)?) {
+        let place = format!("{}:{number}", file_name(input));
+        sentences.push(line.and_then(|line| match form.read(line) {
+            Ok(sentence) => Ok(sentence.text),
+            Err(reason) => Err(LineError::new(place, number, &reason).into()),
+        }));
+    }
+    Ok(sentences)
 }
 
 /// Returns the lines of a file, none for each unreadable one, with a warning.
@@ -136,7 +206,7 @@ fn read_sentences(args: &ScoreArgs, input: &Path) -> Result<Vec<Result<String>>>
 /// # Errors
 /// An unreadable line ends the work.
 fn readable<T>(lines: Vec<Result<T>>, unreadable: &mut Unreadable, console: &Console) -> Result<Vec<Option<T>>> {
-    let (lines, error) = unreadable.replace(0, lines.into_iter().map(|line| line.map(Some)).collect());
+    let ReadableItems { items, error } = unreadable.replace(0, lines.into_iter().map(|line| line.map(Some)).collect());
     unreadable.warn(console);
-    error.map_or(Ok(lines), Err)
+    error.map_or(Ok(items), Err)
 }

@@ -1,93 +1,144 @@
 //! `softalign translate`
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use candle_core::Device;
 
-use super::console::Console;
-use super::output_file::{Output, ensure_distinct_paths};
-use super::pair_files::{COLUMNS_OF_ARGUMENTS, for_each_chunk};
+use super::console::{Bar, Console};
+use super::output_file::{Output, WrittenPath, ensure_distinct_paths};
+use super::pair_files::{ChunkedWork, process_chunks, refuse_columns_of_arguments};
 use super::render_options::{check_figures, translation_format};
 use super::repl::Repl;
-use super::table_rows::OutputTable;
+use super::table_rows::{OpenedTable, OutputTable};
 use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
 use super::unreadable::Unreadable;
 use crate::cli::{ExplicitArgs, TranslateArgs, TranslationFormat};
-use crate::error::{UsageError, usage};
+use crate::error::usage;
 use crate::render::AlignmentFormat;
-use crate::text::{LineError, LineStream, RowSyntax, TableRows, WordSplitting, count_lines, file_name, word_spans};
+use crate::text::{LineError, LineStream, TableRows, WordSplitting, count_lines, file_name, word_spans};
 use crate::translator::{LineWarnings, LinkOptions, Markup, Sentence, Translator};
 
 pub fn run(given: &ExplicitArgs<TranslateArgs>, device: &Device, console: &Console) -> Result<()> {
     let args = &given.args;
     let format = output_format(args)?;
     check(given, format)?;
-    let interactive = is_interactive(args);
-    let beside = [&args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
-    ensure_distinct_paths(Sentences::paths(args).chain(beside), [("--output", &*args.output)])?;
-    let mut output = Output::open(&args.output)?;
-    let (mut sentences, table) = Sentences::open(args)?;
-    let table = table.with_rows(format.is_none() && args.n_best == 1);
-    let syntax = RowSyntax::of_file(output.path());
+    let OpenedFiles { sentences, table, mut output } = OpenedFiles::open(args, format)?;
     let setup = TranslationSetup::new(args, device, console)?;
-    if let Some(header) = table.header(syntax) {
-        output.with(|out| writeln!(out, "{header}"))?;
-    }
-    let results = TranslationWriter::new(args, format, &setup.translator, output, console)?;
-    let mut results = results.written_as(table.syntax_of_translations(syntax));
-    if interactive {
-        let results = results.shaded_by(&setup.translator);
+    let syntax = table.syntax_of_translations(output.path());
+    table.write_header(&mut output)?;
+    let results = TranslationWriter::new(args, format, &setup.translator, output, console)?.written_as(syntax);
+    if is_interactive(args) {
+        let results = results.shaded_by(setup.translator.translator());
         return Repl::new(args, setup, results, device, console).run();
     }
     let setup = TranslationSetup { form: setup.form.with_column(table.column()), ..setup };
-    let TranslationSetup { translator, form, request, .. } = &setup;
-    warn_of_arguments(args, translator, console);
-    let mut warnings = LineWarnings::default();
-    let mut bar = console.bar("translating", sentences.count());
+    warn_of_arguments(args, setup.translator.translator(), console);
+    let mut work = LineTranslator {
+        args,
+        bar: console.bar("translating", sentences.count()),
+        setup,
+        sentences,
+        table,
+        results,
+        warnings: LineWarnings::default(),
+        lines: Vec::new(),
+        count: 0,
+        console,
+    };
     let mut unreadable = Unreadable::new(args.on_error);
-    // Lines of the current chunk.
-    let rows: RefCell<Vec<String>> = RefCell::default();
-    let translate = |first: usize, part: Vec<Sentence>, unreadable: &Unreadable| {
-        let mut translated = setup.translate(&part, first, &mut |count| bar.advance(count))?;
-        for (id, (sentence, translations)) in (first..).zip(part.iter().zip(&translated)) {
-            warnings.add_translation(id, &translations[0]);
-            if let Some(source) = form.with_features(sentence) {
-                warnings.add_features(id, source, translator);
-            }
-        }
-        table.add_rows(&rows.borrow(), &mut translated);
-        bar.hidden_while(|| {
-            unreadable.warn(console);
-            results.write(first, &part, &translated, unreadable)
-        })
-    };
-    let mut count = 0;
-    let next_chunk = |most: usize| {
-        let lines = sentences.next_chunk(most.div_ceil(request.search.results()))?;
-        let numbers = count + 1..;
-        count += lines.len();
-        rows.replace(lines.iter().map(|line| line.as_ref().map_or_else(|_| String::new(), String::clone)).collect());
-        if numbers.start == 1 && !form.has_cells() {
-            warn_of_tabs(&rows.borrow(), console);
-        }
-        let read = |number, line: String| {
-            let sentence = form.read_for(translator, table.cells(&line));
-            sentence.map_err(|reason| LineError::new(place(args, number), number, &reason).into())
-        };
-        Ok(numbers.zip(lines).map(|(number, line)| read(number, line?)).collect())
-    };
-    for_each_chunk(&mut unreadable, next_chunk, translate)?;
+    process_chunks(&mut work, &mut unreadable)?;
+    let LineTranslator { bar, setup, results, warnings, .. } = work;
     drop(bar);
     results.report(&warnings, console);
     results.finish()?;
     // The process ends: the system takes its memory back faster than piece by piece.
     std::mem::forget(setup);
     unreadable.finish(console)
+}
+
+/// Files that are open before the model is loaded.
+struct OpenedFiles {
+    sentences: Sentences,
+    /// Table that the sentences are in.
+    table: OutputTable,
+    output: Output,
+}
+
+impl OpenedFiles {
+    fn open(args: &TranslateArgs, format: Option<AlignmentFormat>) -> Result<Self> {
+        let beside = [&args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
+        ensure_distinct_paths(Sentences::paths(args).chain(beside), [WrittenPath::new("--output", &args.output)])?;
+        let output = Output::open(&args.output)?;
+        let input = Sentences::input(args).filter(|_| !is_interactive(args));
+        let opened = input.map(|path| OutputTable::open(args, path)).transpose()?.flatten();
+        let (table, rows) = match opened {
+            Some(OpenedTable { table, rows }) => (table, Some(rows)),
+            None => (OutputTable::default(), None),
+        };
+        let table = table.with_rows(format.is_none() && args.n_best == 1);
+        Ok(Self { sentences: Sentences::open(args, rows)?, table, output })
+    }
+}
+
+/// Translation of lines as they are read.
+struct LineTranslator<'a> {
+    args: &'a TranslateArgs,
+    setup: TranslationSetup,
+    sentences: Sentences,
+    table: OutputTable,
+    results: TranslationWriter,
+    warnings: LineWarnings,
+    bar: Bar,
+    /// Lines of the current chunk.
+    lines: Vec<String>,
+    /// Number of lines that were read.
+    count: usize,
+    console: &'a Console,
+}
+
+impl ChunkedWork for LineTranslator<'_> {
+    type Item = Sentence;
+
+    fn next_chunk(&mut self, most: usize) -> Result<Vec<Result<Sentence>>> {
+        let results = self.setup.translator.request().search.results();
+        let lines = self.sentences.next_chunk(most.div_ceil(results))?;
+        let first = self.count + 1;
+        self.count += lines.len();
+        self.lines = lines.iter().map(|line| line.as_ref().map_or_else(|_| String::new(), String::clone)).collect();
+        if first == 1 && !self.setup.form.has_cells() {
+            warn_of_tabs(&self.lines, self.console);
+        }
+        Ok((first..).zip(lines).map(|(number, line)| self.read(number, &line?)).collect())
+    }
+
+    fn process(&mut self, first: usize, chunk: &[Sentence], unreadable: &Unreadable) -> Result<()> {
+        let TranslationSetup { translator, form } = &self.setup;
+        let mut translated = translator.translate(chunk, first, &mut |count| self.bar.advance(count))?;
+        for (id, (sentence, translations)) in (first..).zip(chunk.iter().zip(&translated)) {
+            self.warnings.add_translation(id, &translations[0]);
+            if let Some(source) = form.with_features(sentence) {
+                self.warnings.add_features(id, source, translator.translator());
+            }
+        }
+        self.table.add_rows(&self.lines, &mut translated);
+        let bar = self.bar.handle();
+        bar.suspend(|| {
+            unreadable.warn(self.console);
+            self.results.write(first, chunk, &translated, unreadable)
+        })
+    }
+}
+
+impl LineTranslator<'_> {
+    /// Parses a line, whose number counts from 1.
+    fn read(&self, number: usize, line: &str) -> Result<Sentence> {
+        let sentence = self.setup.form.read_for(&self.setup.translator, self.table.cells(line));
+        sentence.map_err(|reason| LineError::new(place(self.args, number), number, &reason).into())
+    }
 }
 
 /// Name of standard input.
@@ -98,6 +149,7 @@ struct Sentences {
     parts: VecDeque<SentenceSource>,
 }
 
+/// Part of the sentences.
 enum SentenceSource {
     Given(Vec<String>),
     /// File to be opened later, since two readers of standard input would share its lines.
@@ -105,26 +157,39 @@ enum SentenceSource {
     Lines(LineStream),
 }
 
+impl SentenceSource {
+    /// Returns the number of sentences if it is known before they are read.
+    fn count(&self) -> Option<usize> {
+        match self {
+            Self::Given(texts) => Some(texts.len()),
+            Self::File(path) => count_lines(path),
+            Self::Lines(_) => None,
+        }
+    }
+}
+
 impl Sentences {
-    /// Returns the input files.
-    fn paths(args: &TranslateArgs) -> impl Iterator<Item = &Path> {
+    /// Returns the file of all sentences, unless they are among the arguments.
+    fn input(args: &TranslateArgs) -> Option<&Path> {
         let input = args.input.as_deref().unwrap_or(Path::new(STANDARD_INPUT));
-        let among_sentences = args.text.iter().map(Path::new).filter(|path| *path == Path::new(STANDARD_INPUT));
-        Some(input).filter(|_| args.text.is_empty()).into_iter().chain(among_sentences)
+        args.text.is_empty().then_some(input)
     }
 
-    /// Returns the sentences and the table that they are in.
-    fn open(args: &TranslateArgs) -> Result<(Self, OutputTable)> {
-        let input = Self::paths(args).next().filter(|_| args.text.is_empty());
-        let table = input.filter(|_| !is_interactive(args)).map(|path| OutputTable::open(args, path)).transpose()?;
-        let (source, table) = match table.flatten() {
-            Some((table, TableRows::Lines(lines))) => (Some(SentenceSource::Lines(lines)), table),
-            Some((table, TableRows::Csv(rows))) => (Some(SentenceSource::Given(rows)), table),
-            None if args.markup == Markup::Html && input.is_some_and(is_html) => (
-                input.map(read_document).transpose()?.map(|text| SentenceSource::Given(vec![text])),
-                OutputTable::default(),
-            ),
-            None => (input.map(|path| SentenceSource::File(path.to_owned())), OutputTable::default()),
+    /// Returns the input files.
+    fn paths(args: &TranslateArgs) -> impl Iterator<Item = &Path> {
+        let among_sentences = args.text.iter().map(Path::new).filter(|path| *path == Path::new(STANDARD_INPUT));
+        Self::input(args).into_iter().chain(among_sentences)
+    }
+
+    /// Returns the sentences: the rows of a table, if there is one, or else those that the options name.
+    fn open(args: &TranslateArgs, rows: Option<TableRows>) -> Result<Self> {
+        let source = match (rows, Self::input(args)) {
+            (Some(TableRows::Lines(lines)), _) => Some(SentenceSource::Lines(lines)),
+            (Some(TableRows::Csv(rows)), _) => Some(SentenceSource::Given(rows)),
+            (None, Some(path)) if args.options.markup == Markup::Html && is_html(path) => {
+                Some(SentenceSource::Given(vec![read_document(path)?]))
+            }
+            (None, path) => path.map(|path| SentenceSource::File(path.to_owned())),
         };
         let mut parts = VecDeque::from_iter(source);
         for text in &args.text {
@@ -134,17 +199,12 @@ impl Sentences {
                 _ => parts.push_back(SentenceSource::Given(vec![text.clone()])),
             }
         }
-        Ok((Self { parts }, table))
+        Ok(Self { parts })
     }
 
     /// Returns the number of sentences if it is known before they are read.
     fn count(&self) -> Option<usize> {
-        let count = |part: &SentenceSource| match part {
-            SentenceSource::Given(texts) => Some(texts.len()),
-            SentenceSource::File(path) => count_lines(path),
-            SentenceSource::Lines(_) => None,
-        };
-        self.parts.iter().map(count).sum()
+        self.parts.iter().map(SentenceSource::count).sum()
     }
 
     /// Waits for sentences and returns those available, at most `most`; none at the end.
@@ -170,7 +230,7 @@ impl Sentences {
 /// Returns the format of the output. With markup, a file named .html holds the translated document.
 fn output_format(args: &TranslateArgs) -> Result<Option<AlignmentFormat>> {
     let is_text = matches!(args.format, None | Some(TranslationFormat::Text));
-    if args.markup == Markup::Html && is_text && is_html(&args.output) {
+    if args.options.markup == Markup::Html && is_text && is_html(&args.output) {
         return Ok(None);
     }
     translation_format(args.format, &args.output)
@@ -231,14 +291,15 @@ fn is_word(text: &str) -> bool {
 /// Rejects options that exclude each other.
 fn check(given: &ExplicitArgs<TranslateArgs>, format: Option<AlignmentFormat>) -> Result<()> {
     let args = &given.args;
-    LinkOptions { by_tokens: args.tokens, ..args.links.clone() }.check()?;
+    LinkOptions { by_tokens: args.tokens, ..args.options.links.clone() }.check()?;
     check_figures(args.figures.style(), format)?;
     let has_table = args.text.is_empty() || args.dictionary.is_some() || args.constraints.terms.is_some();
     if args.layout.describes_columns() && !has_table {
-        return usage(COLUMNS_OF_ARGUMENTS);
+        return refuse_columns_of_arguments();
     }
-    if !args.links.links_from.uses_attention() {
-        bail!(UsageError("--links-from must be auto or attention in translate".to_owned()));
+    let is_sampled = args.options.decoding.sample || args.options.decoding.mbr.is_some();
+    if given.names().contains(&"seed") && !is_sampled {
+        return usage("--seed needs --sample or --mbr");
     }
     let mut of_links = given.names_of::<LinkOptions>();
     // Words in place of <unk> are those of --words.

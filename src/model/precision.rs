@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::kernels::matrix::{Precision, is_bf16_faster};
 
 /// Precision of matrix products on the CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Default, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum PrecisionOption {
     /// bf16 on a CPU with AMX, else f32.
     Auto,
     /// Single precision.
+    #[default]
     F32,
     /// Factors rounded to 8 bits, with f32 sums; slower than f32 on a CPU without bf16 instructions.
     Bf16,

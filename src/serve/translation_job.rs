@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rayon::prelude::*;
 use tokio::sync::oneshot;
 
@@ -10,100 +10,31 @@ use super::cost::{Cost, Lane, WorkBudget, slice_length};
 use super::error::ApiError;
 use super::loaded_model::LoadedModel;
 use super::metrics::ServerMetrics;
-use crate::attention::InferenceOverrides;
 use crate::error::UsageError;
 use crate::search::{Cancellation, DecodingConstraints};
-use crate::text::WordSplitting;
-use crate::translator::{
-    Constraints, DecodeOptions, Dictionary, MarkedUpTexts, Markup, MarkupOptions, Request, Sentence, Translation,
-    Translator,
-};
+use crate::translator::{DecodeOptions, MarkedUpTexts, PreparedTranslator, Sentence, TranslateOptions, Translation};
 
-/// Options of translation. Requests with equal ones can share a slice.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TranslationOptions {
-    /// Search, sampling and constraints.
-    pub decoding: DecodeOptions,
-    /// Attention settings that differ from training.
-    pub attention: InferenceOverrides,
-    /// Word splitting of both sides.
-    pub words: Option<WordSplitting>,
-    /// Copies sentences that are mostly unknown to the model.
-    pub copies_unknown: bool,
-    /// Replaces `<unk>` by the source word aligned to it.
-    pub replaces_unknown: bool,
-    /// Markup of the sentences.
-    pub markup: Markup,
-    /// Regular expression of placeholders, `none`, or by default known kinds.
-    pub placeholders: Option<String>,
+/// Checks that a model can translate with options. Many constraints take time.
+///
+/// # Errors
+/// An option is out of range, or the model does not support it or has no tokens for a constraint (a [`UsageError`]).
+pub fn prepare(model: &LoadedModel, options: &TranslateOptions) -> Result<PreparedTranslator> {
+    let options = TranslateOptions { precision: model.translator.precision(), ..options.clone() };
+    // On the command line, constraints may come from files. Here they are the client's.
+    Ok(model.translator.prepare(&options).map_err(|error| UsageError(error.to_string()))?)
 }
 
-impl TranslationOptions {
-    /// Checks that a model can translate with these options. Many constraints take time.
-    ///
-    /// # Errors
-    /// An option is out of range, or the model does not support it or has no tokens for a constraint (a [`UsageError`]).
-    pub fn check(&self, model: &LoadedModel) -> Result<()> {
-        self.prepare(model).map(drop)
-    }
-
-    /// Returns the translator with all options, and the search and the markup that they describe.
-    fn prepare(&self, model: &LoadedModel) -> Result<PreparedOptions> {
-        // On the command line, constraints may come from files. Here they are the client's.
-        self.settle(model).map_err(|error| UsageError(format!("{error:#}")).into())
-    }
-
-    fn settle(&self, model: &LoadedModel) -> Result<PreparedOptions> {
-        let request = self.decoding.request()?;
-        let unconstrained = model
-            .translator
-            .clone()
-            .with_words(self.words)
-            .with_attention(&self.attention)?
-            .with_unknown_copied(self.copies_unknown)
-            .with_dictionary(self.replaces_unknown.then(Dictionary::default));
-        let mut translator = unconstrained.clone();
-        let markup = translator.markup_options_with(self.markup, self.placeholders.as_deref())?;
-        let constraints =
-            Constraints { placeholders: Some(markup.placeholders.clone()), ..self.decoding.constraints() };
-        let constraints = constraints.normalized(translator.config().text.normalization);
-        if !constraints.is_empty() {
-            let target_prefix = constraints.prefix.clone();
-            translator = translator.with_constraints(constraints)?;
-            let prefixed = Sentence { target_prefix, ..Sentence::default() };
-            translator.check_target_prefix(&prefixed).context("--prefix")?;
-        }
-        Ok(PreparedOptions { translator, unconstrained, request, markup })
-    }
-
-    /// Characters of the constraints, which take time like those of texts.
-    fn characters(&self) -> usize {
-        let DecodeOptions { prefix, require, avoid, terms, .. } = &self.decoding;
-        let phrases = prefix.iter().chain(require).chain(avoid);
-        let sides = terms.iter().flat_map(|term| [&term.source, &term.target]);
-        phrases.chain(sides).map(String::len).sum()
-    }
-
-    /// True if results depend on the order of the sentences that are translated together.
-    fn is_sampled(&self) -> bool {
-        self.decoding.sample || self.decoding.mbr.is_some()
-    }
-}
-
-/// Options that a model can translate with.
-struct PreparedOptions {
-    /// Translator with all options.
-    translator: Translator,
-    /// Translator with all options except constraints.
-    unconstrained: Translator,
-    request: Request,
-    markup: MarkupOptions,
+/// Number of bytes of constraints, which take time as those of texts do.
+fn bytes_of_constraints(DecodeOptions { prefix, require, avoid, terms, .. }: &DecodeOptions) -> usize {
+    let phrases = prefix.iter().chain(require).chain(avoid);
+    let sides = terms.iter().flat_map(|term| [&term.source, &term.target]);
+    phrases.chain(sides).map(String::len).sum()
 }
 
 /// Request whose sentences are ready to be translated.
 pub struct PreparedWork<'a> {
-    /// Translator with the options of the request, without constraints.
-    pub translator: &'a Translator,
+    /// Translator with the options of the request.
+    pub translator: &'a PreparedTranslator,
     /// Cost of each text, as if it were one sentence, which its answer is.
     pub costs: &'a [Cost],
     /// Budget of the request.
@@ -114,11 +45,11 @@ pub struct PreparedWork<'a> {
 pub struct TranslatedSlice<'a> {
     /// Index of the first sentence in its request.
     pub first: usize,
-    /// The sentences.
+    /// Consecutive sentences of the request.
     pub sentences: &'a [Sentence],
     /// Translations of each sentence, best first.
     pub translations: Vec<Vec<Translation>>,
-    /// True if no sentence follows.
+    /// True if no sentence of the request follows.
     pub is_last: bool,
 }
 
@@ -148,15 +79,23 @@ pub trait TranslationSink: Send {
     }
 }
 
-/// Translation of the texts of a request, which are sentences or have markup.
+/// Texts to translate, with the model and the options.
+pub struct TranslationInput {
+    /// Model that translates.
+    pub model: Arc<LoadedModel>,
+    /// Texts, which are sentences or have markup.
+    pub texts: Vec<Sentence>,
+    /// Options of the translations.
+    pub options: TranslateOptions,
+    /// Names of the fields of the request that its cost depends on, for messages.
+    pub cost_fields: &'static str,
+}
+
+/// Translation of the texts of a request.
 pub struct TranslationJob {
-    model: Arc<LoadedModel>,
-    /// The texts, until they are prepared.
-    given: Vec<Sentence>,
-    options: TranslationOptions,
+    /// Model, options, and the texts until they are prepared.
+    input: TranslationInput,
     budget: WorkBudget,
-    /// Fields of the request that its cost depends on.
-    fields: &'static str,
     lane: Lane,
     prepared: Option<PreparedTexts>,
     cancellation: Cancellation,
@@ -165,7 +104,7 @@ pub struct TranslationJob {
 
 /// Texts that a model can translate with the options of their request.
 struct PreparedTexts {
-    options: Arc<PreparedOptions>,
+    translator: Arc<PreparedTranslator>,
     texts: MarkedUpTexts,
     /// Cost of each sentence of the texts.
     costs: Vec<Cost>,
@@ -176,11 +115,10 @@ struct PreparedTexts {
 }
 
 impl PreparedTexts {
-    /// Number of sentences of the next slice, and its cost, of which the most is given.
-    fn slice(&self, most: Cost) -> (usize, Cost) {
+    /// Costs of the sentences of the next slice, which together cost at most `most` if they are several.
+    fn next_costs(&self, most: Cost) -> &[Cost] {
         let costs = &self.costs[self.done..];
-        let length = slice_length(costs, most);
-        (length, Cost::sum(&costs[..length]))
+        &costs[..slice_length(costs, most)]
     }
 }
 
@@ -191,33 +129,21 @@ struct Slice {
 }
 
 impl TranslationJob {
-    /// Returns the job of translating texts. `fields` names the fields of the request that its cost depends on.
+    /// Returns the job of translating texts, whose translations go to a sink.
     pub fn new(
-        model: Arc<LoadedModel>,
-        mut given: Vec<Sentence>,
-        options: TranslationOptions,
+        mut input: TranslationInput,
         budget: WorkBudget,
-        fields: &'static str,
         cancellation: &Cancellation,
         sink: Box<dyn TranslationSink>,
     ) -> Self {
-        for (index, sentence) in (0u64..).zip(&mut given) {
+        for (index, sentence) in (0u64..).zip(&mut input.texts) {
             sentence.cancellation = cancellation.clone();
             // Samples do not depend on the slices.
             sentence.seed_index = Some(index);
         }
-        let characters = given.iter().map(|sentence| sentence.text.len()).sum::<usize>() + options.characters();
-        Self {
-            model,
-            given,
-            options,
-            budget,
-            fields,
-            lane: Lane::of_characters(characters),
-            prepared: None,
-            cancellation: cancellation.clone(),
-            sink,
-        }
+        let bytes_of_texts: usize = input.texts.iter().map(|sentence| sentence.text.len()).sum();
+        let lane = Lane::of_characters(bytes_of_texts + bytes_of_constraints(&input.options.decoding));
+        Self { input, budget, lane, prepared: None, cancellation: cancellation.clone(), sink }
     }
 
     /// Queue that the job belongs to.
@@ -235,18 +161,21 @@ impl TranslationJob {
         self.sink.is_ready()
     }
 
-    /// True if both can be translated together.
+    /// True if the texts of both jobs can be translated together.
     pub fn is_like(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.model, &other.model) && self.options == other.options && !self.options.is_sampled()
+        // Samples depend on the order of the sentences that are translated together.
+        let TranslationInput { model, options, .. } = &self.input;
+        let is_sampled = options.decoding.sample || options.decoding.mbr.is_some();
+        Arc::ptr_eq(model, &other.input.model) && *options == other.input.options && !is_sampled
     }
 
     /// Translates a slice of each of several jobs that are alike, together. Returns the jobs that are not done.
     pub fn run_slices(jobs: Vec<Self>, lane: Lane, metrics: &ServerMetrics) -> Vec<Self> {
         let mut unfinished = Vec::new();
         let mut ready = Vec::with_capacity(jobs.len());
-        let mut options = jobs.iter().find_map(|job| Some(Arc::clone(&job.prepared.as_ref()?.options)));
+        let mut translator = jobs.iter().find_map(|job| Some(Arc::clone(&job.prepared.as_ref()?.translator)));
         for mut job in jobs {
-            match job.prepare(&mut options) {
+            match job.prepare(&mut translator) {
                 Err(error) => job.sink.fail(error),
                 Ok(()) if job.lane != lane => unfinished.push(job),
                 Ok(()) => ready.push(job),
@@ -257,52 +186,50 @@ impl TranslationJob {
         let jobs = ready.len();
         for job in ready {
             let Some(prepared) = &job.prepared else { continue };
-            let (length, cost) = prepared.slice(job.budget.slice(lane, jobs));
-            sum = sum.plus(cost);
+            let costs = prepared.next_costs(job.budget.slice(lane, jobs));
+            let length = costs.len();
+            sum = sum.plus(Cost::sum(costs));
             if slices.is_empty() || sum.fits(job.budget.slice(lane, 1)) {
                 slices.push(Slice { job, length });
             } else {
                 unfinished.push(job);
             }
         }
-        if let Some(options) = options.filter(|_| !slices.is_empty()) {
-            unfinished.extend(translate_slices(slices, &options, metrics));
+        if let Some(translator) = translator.filter(|_| !slices.is_empty()) {
+            unfinished.extend(translate_slices(slices, &translator, metrics));
         }
         unfinished
     }
 
-    /// Checks the options and the cost of the work, before the first slice. Jobs that are alike share their options.
-    fn prepare(&mut self, shared: &mut Option<Arc<PreparedOptions>>) -> Result<(), ApiError> {
+    /// Checks the options and the cost of the work, before the first slice. Jobs that are alike share their translator.
+    fn prepare(&mut self, shared: &mut Option<Arc<PreparedTranslator>>) -> Result<(), ApiError> {
         if self.prepared.is_some() {
             return Ok(());
         }
-        let options = match shared {
-            Some(options) => Arc::clone(options),
-            None => Arc::clone(shared.insert(Arc::new(self.options.prepare(&self.model)?))),
+        let TranslationInput { model, texts, options, cost_fields } = &mut self.input;
+        let translator = match shared {
+            Some(translator) => Arc::clone(translator),
+            None => Arc::clone(shared.insert(Arc::new(prepare(model, options)?))),
         };
-        let texts = MarkedUpTexts::new(&options.translator, std::mem::take(&mut self.given), &options.markup);
-        self.budget.check_count(texts.sentences().len(), self.options.decoding.n_best, self.fields)?;
-        let source = &options.translator.checkpoint().source;
+        let texts = MarkedUpTexts::new(&translator, std::mem::take(texts));
+        self.budget.check_count(texts.sentences().len(), options.decoding.n_best, cost_fields)?;
+        let source = &translator.translator().checkpoint().source;
         let tokens = texts.sentences().par_iter().map(|sentence| Ok(source.encode(&sentence.text)?.len()));
         let tokens = tokens.collect::<Result<Vec<usize>>>()?;
         let mut costs = Vec::with_capacity(tokens.len());
         for (sentence, tokens) in texts.sentences().iter().zip(&tokens) {
-            let constraints = options.translator.decoding_constraints(sentence)?;
-            costs.push(Cost::of_search(*tokens, &constraints, &options.request));
+            let constraints = translator.decoding_constraints(sentence)?;
+            costs.push(Cost::of_search(*tokens, &constraints, translator.request()));
         }
-        self.budget.check(&costs, self.fields)?;
+        self.budget.check(&costs, cost_fields)?;
         let mut of_texts = Vec::with_capacity(texts.given().len());
         for range in texts.ranges() {
             let tokens = tokens[range.clone()].iter().sum();
-            of_texts.push(Cost::of_search(tokens, &DecodingConstraints::default(), &options.request));
+            of_texts.push(Cost::of_search(tokens, &DecodingConstraints::default(), translator.request()));
         }
-        self.sink.begin(&PreparedWork {
-            translator: &options.unconstrained,
-            costs: &of_texts,
-            budget: &self.budget,
-        })?;
+        self.sink.begin(&PreparedWork { translator: &translator, costs: &of_texts, budget: &self.budget })?;
         self.lane = Lane::of_steps(costs.iter().map(|cost| cost.steps).sum());
-        self.prepared = Some(PreparedTexts { options, texts, costs, done: 0, complete: 0 });
+        self.prepared = Some(PreparedTexts { translator, texts, costs, done: 0, complete: 0 });
         Ok(())
     }
 
@@ -331,7 +258,7 @@ impl TranslationJob {
     fn send(&mut self, translations: Vec<Vec<Translation>>) -> Result<bool, ApiError> {
         let Some(prepared) = &mut self.prepared else { return Ok(true) };
         prepared.done += translations.len();
-        let translations = prepared.texts.add(translations)?;
+        let translations = prepared.texts.add(&prepared.translator, translations)?;
         let first = prepared.complete;
         prepared.complete += translations.len();
         let sentences = &prepared.texts.given()[first..prepared.complete];
@@ -344,13 +271,17 @@ impl TranslationJob {
 }
 
 /// Translates the next slice of each job in one batch and returns the jobs that are not done.
-fn translate_slices(slices: Vec<Slice>, options: &PreparedOptions, metrics: &ServerMetrics) -> Vec<TranslationJob> {
+fn translate_slices(
+    slices: Vec<Slice>,
+    translator: &PreparedTranslator,
+    metrics: &ServerMetrics,
+) -> Vec<TranslationJob> {
     let mut batch = Vec::new();
     for Slice { job, length } in &slices {
         batch.extend(job.next_sentences().take(*length).cloned());
     }
-    metrics.add_batch(&slices[0].job.model.name, batch.len());
-    match options.translator.translate_batch(&batch, &options.request, &mut |_| {}) {
+    metrics.add_batch(&slices[0].job.input.model.name, batch.len());
+    match translator.translate_batch(&batch, 0, &mut |_| {}) {
         Ok(translations) => {
             let mut translations = translations.into_iter();
             let mut translated = Vec::with_capacity(slices.len());
@@ -362,7 +293,7 @@ fn translate_slices(slices: Vec<Slice>, options: &PreparedOptions, metrics: &Ser
         }
         // The sentence of one client must not fail the others.
         Err(_) if slices.len() > 1 => {
-            slices.into_iter().flat_map(|slice| translate_slices(vec![slice], options, metrics)).collect()
+            slices.into_iter().flat_map(|slice| translate_slices(vec![slice], translator, metrics)).collect()
         }
         Err(error) => {
             let error = ApiError::from(error);
@@ -374,7 +305,7 @@ fn translate_slices(slices: Vec<Slice>, options: &PreparedOptions, metrics: &Ser
     }
 }
 
-/// Values of all sentences of a request.
+/// Values that were made of all sentences of a request, or its error.
 type SentenceValues<T> = Result<Vec<T>, ApiError>;
 
 /// Sink that makes a value of each sentence's translations and sends all of them together.
@@ -385,10 +316,9 @@ pub struct CollectedTranslations<T, F> {
 }
 
 impl<T: Send, F: FnMut(&TranslatedSlice) -> Result<Vec<T>> + Send> CollectedTranslations<T, F> {
-    /// Returns a sink and what receives its values. `make` returns one for each sentence of a slice.
-    pub fn new(make: F) -> (Self, oneshot::Receiver<SentenceValues<T>>) {
-        let (reply, result) = oneshot::channel();
-        (Self { make, made: Vec::new(), reply: Some(reply) }, result)
+    /// Returns a sink that sends its values to `reply`. `make` returns one for each sentence of a slice.
+    pub fn new(make: F, reply: oneshot::Sender<SentenceValues<T>>) -> Self {
+        Self { make, made: Vec::new(), reply: Some(reply) }
     }
 
     fn reply(&mut self, result: SentenceValues<T>) {

@@ -29,6 +29,11 @@ impl Segmentation {
         unknown as f64 / self.ids.len().max(1) as f64
     }
 
+    /// True if the vocabulary does not cover more than half of the tokens.
+    pub fn is_mostly_unknown(&self) -> bool {
+        self.unknown_share() > 0.5
+    }
+
     /// Keeps at most the first `max_tokens` tokens, with their words.
     pub fn cut_to(mut self, max_tokens: usize) -> Self {
         if self.ids.len() > max_tokens {

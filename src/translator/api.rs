@@ -1,6 +1,5 @@
 //! Translation in a few lines: [`Translator`]'s methods for programs, and [`Aligner`].
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,8 +7,7 @@ use std::sync::Arc;
 use candle_core::Device;
 
 use super::{
-    Constraints, DecodeOptions, ForcedScore, LinkOptions, LinkedPair, Linker, MarkupOptions, Placeholders, Sentence,
-    Translation, Translator, learn_aligner,
+    DecodeOptions, ForcedScore, LinkOptions, LinkedPair, Linker, Sentence, Translation, Translator, learn_aligner,
 };
 use crate::aligner::WordAligner;
 use crate::checkpoint::ModelDir;
@@ -51,7 +49,8 @@ impl Translator {
         Ok(found.swap_remove(0).swap_remove(0))
     }
 
-    /// Translates sentences. Returns at least one translation of each, best first.
+    /// Translates sentences without markup, whose placeholders are text. Returns at least one translation of each, best
+    /// first. [`Self::prepare`] takes all options.
     ///
     /// # Errors
     /// An option is out of range, or a constraint contains tokens that the model does not know.
@@ -61,34 +60,8 @@ impl Translator {
         options: &DecodeOptions,
     ) -> Result<Vec<Vec<Translation>>> {
         let sentences: Vec<Sentence> = sentences.iter().map(|sentence| Sentence::from(sentence.as_ref())).collect();
-        Ok(self.decode(&sentences, options, &mut |_| {})?)
-    }
-
-    /// Translates texts with tags and placeholders, all in one batch. Returns at least one translation of each, best first.
-    ///
-    /// ```no_run
-    /// use softalign::translator::Markup;
-    /// use softalign::{DecodeOptions, Translator};
-    ///
-    /// let translator = Translator::load("checkpoints")?;
-    /// let texts = ["<p>They bought a <b>black</b> hat.</p>"];
-    /// let html = translator.markup_options(Markup::Html);
-    /// let found = translator.translate_marked_up(&texts, &html, &DecodeOptions::default())?;
-    /// assert_eq!(found[0][0].text, "<p>Ils ont acheté un chapeau <b>noir</b>.</p>");
-    /// # Ok::<(), softalign::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Self::translate_with`].
-    pub fn translate_marked_up<S: AsRef<str>>(
-        &self,
-        texts: &[S],
-        markup: &MarkupOptions,
-        options: &DecodeOptions,
-    ) -> Result<Vec<Vec<Translation>>> {
-        let texts: Vec<Sentence> = texts.iter().map(|text| Sentence::from(text.as_ref())).collect();
-        let translator = self.constrained(options, Some(&markup.placeholders))?;
-        Ok(translator.translate_batch_marked_up(&texts, markup, &options.request()?, &mut |_| {})?)
+        let prepared = self.prepared_for_plain_text(options.clone())?;
+        Ok(prepared.translate_batch(&sentences, 0, &mut |_| {})?)
     }
 
     /// Links the words of sentence pairs by posterior attention and the statistical aligner trained with the model.
@@ -97,38 +70,6 @@ impl Translator {
     /// The aligner's file is damaged, or the model's scores are not finite.
     pub fn align(&self, pairs: &[Pair]) -> Result<Vec<LinkedPair>> {
         Ok(Linker::from_model(self)?.link(pairs, &mut |_| {})?)
-    }
-
-    /// As [`Self::translate_with`]. `on_progress` receives the number of sentences of each finished batch.
-    ///
-    /// # Errors
-    /// As [`Self::translate_with`].
-    pub(crate) fn decode(
-        &self,
-        sentences: &[Sentence],
-        options: &DecodeOptions,
-        on_progress: &mut (dyn FnMut(usize) + Send),
-    ) -> anyhow::Result<Vec<Vec<Translation>>> {
-        let request = options.request()?;
-        self.constrained(options, None)?.translate_batch(sentences, &request, on_progress)
-    }
-
-    /// Returns the translator with the constraints of the options, or itself if there are none. `placeholders` are those of the
-    /// sentences, if they are taken out.
-    ///
-    /// # Errors
-    /// As [`Self::with_constraints`].
-    pub fn constrained(
-        &self,
-        options: &DecodeOptions,
-        placeholders: Option<&Placeholders>,
-    ) -> anyhow::Result<Cow<'_, Self>> {
-        let constraints = Constraints { placeholders: placeholders.cloned(), ..options.constraints() };
-        let constraints = constraints.normalized(self.config().text.normalization);
-        if constraints.is_empty() {
-            return Ok(Cow::Borrowed(self));
-        }
-        Ok(Cow::Owned(self.clone().with_constraints(constraints)?))
     }
 
     /// Returns the log-probability of each target given its source.
@@ -258,7 +199,7 @@ mod tests {
 
     #[test]
     fn names_options_out_of_range() {
-        let terms = |target: &str| vec![Pair { source: "cat".to_owned(), target: target.to_owned() }];
+        let long_term = Pair::new("cat", "a".repeat(257));
         for (options, name) in [
             (DecodeOptions::beam(0), "--beam"),
             (DecodeOptions::greedy().n_best(0), "--n-best"),
@@ -268,9 +209,12 @@ mod tests {
             (DecodeOptions::greedy().avoid(" "), "--avoid"),
             (DecodeOptions::sample(1).require("chat"), "--require needs beam search"),
             (DecodeOptions { mbr: Some(2), ..DecodeOptions::greedy().require("chat") }, "--require needs beam search"),
-            (DecodeOptions { terms: terms("chat"), ..DecodeOptions::sample(1) }, "--terms needs beam search"),
+            (
+                DecodeOptions { terms: vec![Pair::new("cat", "chat")], ..DecodeOptions::sample(1) },
+                "--terms needs beam search",
+            ),
             (DecodeOptions { mbr: Some(2), ..DecodeOptions::sample(1) }, "omit --sample"),
-            (DecodeOptions { terms: terms(&"a".repeat(257)), ..DecodeOptions::greedy() }, "--terms: a translation"),
+            (DecodeOptions { terms: vec![long_term], ..DecodeOptions::greedy() }, "--terms: a translation"),
         ] {
             let message = options.request().unwrap_err().to_string();
             assert!(message.contains(name), "{message}");

@@ -9,12 +9,12 @@ use clap::Parser;
 use softalign::alignment::{LinkFormat, parse_gold_line};
 use softalign::checkpoint::{Config, ModelDir};
 use softalign::cli::Cli;
-use softalign::search::BeamSearch;
 use softalign::text::{
     Column, NormalForm, Normalization, Pair, PairStream, ProtectedTokens, TableFormat, Tokenization, Vocabulary,
     WordSplitting, read_lines, read_table,
 };
-use softalign::translator::{Dictionary, LinkedText, MarkedUp, MarkupOptions, Translator};
+use softalign::translator::{LinkedText, MarkedUp, MarkupOptions};
+use softalign::{DecodeOptions, Error, TranslateOptions, Translator};
 
 /// Default normalization of models.
 const NORMALIZATION: Normalization = Normalization { form: NormalForm::Nfc, lowercase: false };
@@ -34,7 +34,7 @@ pub fn use_corpus(path: &Path, layout: &TableFormat, chunk_size: usize) -> bool 
     });
     assert_eq!(read.as_ref().ok(), streamed.as_ref().ok(), "whole and chunked reading agree");
     let _ = read_lines(path);
-    read.map(Dictionary::from_pairs).is_ok()
+    read.is_ok()
 }
 
 /// Parses a line of gold alignments; its sure links must survive formatting and parsing. Returns true if it is valid.
@@ -67,10 +67,12 @@ pub fn use_arguments<'a>(arguments: impl IntoIterator<Item = &'a str>) -> bool {
 pub fn use_tokenizer(json: &str) -> bool {
     [Tokenization::Bpe, Tokenization::Word, Tokenization::Char].into_iter().any(|tokenization| {
         [Normalization::NONE, NORMALIZATION].into_iter().any(|normalization| {
-            Vocabulary::from_json(json, tokenization, normalization, &ProtectedTokens::default()).is_ok_and(|vocabulary| {
-                use_text(&vocabulary, "the red fox é e\u{301} ▁ 🦊");
-                true
-            })
+            Vocabulary::from_json(json, tokenization, normalization, &ProtectedTokens::default()).is_ok_and(
+                |vocabulary| {
+                    use_text(&vocabulary, "the red fox é e\u{301} ▁ 🦊");
+                    true
+                },
+            )
         })
     })
 }
@@ -135,8 +137,9 @@ pub fn use_model_dir(dir: &ModelDir, [source, target]: [&str; 2]) -> bool {
     let device = Device::Cpu;
     let pairs = [Pair { source: source.to_owned(), target: target.to_owned() }];
     let used = Translator::load_on(dir.path(), &device).and_then(|translator| {
-        let settings = BeamSearch { beam: 2, ..BeamSearch::default() }.into();
-        translator.translate_batch(&[source.into(), "unknown".into()], &settings, &mut |_| {})?;
+        let options = TranslateOptions::of_plain_text(DecodeOptions::beam(2));
+        let prepared = translator.prepare(&options).map_err(Error::into_inner)?;
+        prepared.translate_batch(&[source.into(), "unknown".into()], 0, &mut |_| {})?;
         translator.align_batch(&pairs, &mut |_| {})
     });
     if let Ok(checkpoint) = dir.load() {

@@ -1,6 +1,5 @@
 //! Models that translate, align, score and are evaluated.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,11 +12,11 @@ use softalign::error::UsageError;
 use softalign::evaluation::{
     Evaluator, System, SystemResult, SystemScores, pair_sizes, read_gold, report_json, write_report,
 };
-use softalign::model::PrecisionOption;
 use softalign::reporter::Reporter;
 use softalign::text::{TableFormat, features_before};
 use softalign::translator::{
-    Dictionary, LineWarnings, LinkOptions, Linker, Markup, MarkupOptions, ModelSummary, Request, Sentence, Translation,
+    LineWarnings, LinkOptions, Linker, ModelSummary, PreparedTranslator, Sentence, TranslateOptions, Translation,
+    UnknownSentences,
 };
 use softalign::{DecodeOptions, Device, Pair, Translator};
 
@@ -73,14 +72,12 @@ impl GoldLinks {
 }
 
 /// Everything that the keyword arguments of a translation describe.
-struct TranslationOptions {
-    request: Request,
-    translator: Translator,
+struct TranslationSetup {
+    translator: PreparedTranslator,
     linker: Arc<LazyLinker>,
-    markup: MarkupOptions,
+    unknown: UnknownSentences,
     tag: Option<String>,
     features: Option<Vec<String>>,
-    copies_unknown: bool,
 }
 
 #[pymethods]
@@ -101,9 +98,9 @@ impl Model {
         options: &str,
         listener: &Bound<PyAny>,
     ) -> PyResult<Vec<Vec<Found>>> {
-        let options = self.translation_options(py, options)?;
-        let sentences = options.sentences(py, sentences)?;
-        let found = run(py, Some(listener), |caller| options.translate(sentences, first, caller))?;
+        let setup = self.translation_setup(py, options)?;
+        let sentences = setup.sentences(py, sentences)?;
+        let found = run(py, Some(listener), |caller| setup.translate(sentences, first, caller))?;
         Ok(found)
     }
 
@@ -139,7 +136,13 @@ impl Model {
             let truncated = scores.iter().enumerate().filter(|(_, score)| score.cut);
             truncated.for_each(|(id, _)| warnings.add_truncated(id));
             warnings.report_truncated(caller);
-            Ok(scores.into_iter().map(|one| (one.log_probability(), one.tokens, one.words, one.end)).collect())
+            let mut scored = Vec::with_capacity(scores.len());
+            for one in scores {
+                let log_probability = one.log_probability();
+                let words = one.words.into_iter().map(|word| (word.word, word.log_probability)).collect();
+                scored.push((log_probability, one.tokens, words, one.end));
+            }
+            Ok(scored)
         })
     }
 
@@ -158,12 +161,13 @@ impl Model {
         let flags = ["confidence", "by_length", "search_threshold"].map(|name| options.take(py, name));
         let [confidence, by_length, search_threshold] = flags;
         let reverse_model = options.take(py, "reverse_model")?;
-        let precision = options.take(py, "precision")?.unwrap_or(PrecisionOption::F32);
+        let precision = options.take(py, "precision")?.unwrap_or_default();
         let overrides: InferenceOverrides = options.structure(py)?;
         let links = LinkOptions { reverse_model, ..options.structure(py)? };
         let decoding: DecodeOptions = options.structure(py)?;
         let evaluator = Evaluator::new(&pairs)
             .decode(&decoding)
+            .precision(precision)
             .confidence(confidence?.unwrap_or(false))
             .by_length(by_length?.unwrap_or(false))
             .search_threshold(search_threshold?.unwrap_or(false));
@@ -174,7 +178,6 @@ impl Model {
                 None => evaluator,
                 Some(gold) => evaluator.gold(gold.read(&pairs, &linker, gold_base)?),
             };
-            let translator = translator.into_owned().with_precision(precision)?;
             let system = System::Model(Box::new(translator), Box::new(linker));
             let evaluation = evaluator.reporter(caller).evaluate_system(&system)?;
             let translations = evaluation.translations.clone();
@@ -208,53 +211,34 @@ impl From<Translator> for Model {
 
 impl Model {
     /// Returns the translator with other attention and word splitting.
-    pub fn overridden(&self, overrides: &InferenceOverrides, links: &LinkOptions) -> Result<Cow<'_, Translator>> {
-        if *overrides == InferenceOverrides::default() && links.words.is_none() {
-            return Ok(Cow::Borrowed(&self.translator));
-        }
-        Ok(Cow::Owned(self.translator.clone().with_attention(overrides)?.with_words(links.words)))
+    pub fn overridden(&self, overrides: &InferenceOverrides, links: &LinkOptions) -> Result<Translator> {
+        self.translator.with_overrides(overrides, links.words)
     }
 
-    fn translation_options(&self, py: Python, options: &str) -> PyResult<TranslationOptions> {
-        let mut options = Options::parse(py, options, "_")?;
-        let reverse_model: Option<PathBuf> = options.take(py, "reverse_model")?;
-        let dictionary: Option<Vec<Pair>> = options.take(py, "dictionary")?;
-        let replaces_unknown = options.take(py, "replace_unknown")?.unwrap_or(false) || dictionary.is_some();
-        let copies_unknown = match options.take::<String>(py, "unknown")?.as_deref() {
-            None | Some("translate") => false,
-            Some("copy") => true,
-            Some(other) => return Err(argument_error(py, format!("unknown must be translate or copy, not {other:?}"))),
+    fn translation_setup(&self, py: Python, options: &str) -> PyResult<TranslationSetup> {
+        let mut given = Options::parse(py, options, "_")?;
+        let reverse_model: Option<PathBuf> = given.take(py, "reverse_model")?;
+        let dictionary: Option<Vec<Pair>> = given.take(py, "dictionary")?;
+        let precision = given.take(py, "precision")?.unwrap_or_default();
+        let tag = given.take(py, "tag_source")?;
+        let features = given.take(py, "features")?;
+        let options: TranslateOptions = given.structure(py)?;
+        let links = LinkOptions { reverse_model, ..options.links.clone() };
+        let options = TranslateOptions { links, dictionary, precision, ..options };
+        let translator = self.translator.prepare(&options).map_err(|error| exception(py, error.into_inner()))?;
+        let is_default = options.links == LinkOptions::default() && options.attention == InferenceOverrides::default();
+        let linker = if is_default {
+            self.linker.clone()
+        } else {
+            let linker = LazyLinker::new(translator.translator().clone(), options.links);
+            linker.get().map_err(|error| exception(py, error))?;
+            Arc::new(linker)
         };
-        let markup: Option<Markup> = options.take(py, "markup")?;
-        let placeholders: Option<String> = options.take(py, "placeholders")?;
-        let precision = options.take(py, "precision")?.unwrap_or(PrecisionOption::F32);
-        let tag = options.take(py, "tag_source")?;
-        let features = options.take(py, "features")?;
-        let overrides: InferenceOverrides = options.structure(py)?;
-        let links = LinkOptions { reverse_model, ..options.structure(py)? };
-        let decoding: DecodeOptions = options.structure(py)?;
-        let settle = || {
-            let request = decoding.request()?;
-            let translator = self.overridden(&overrides, &links)?;
-            let linker = if links == LinkOptions::default() && matches!(translator, Cow::Borrowed(_)) {
-                self.linker.clone()
-            } else {
-                let linker = LazyLinker::new(translator.clone().into_owned(), links);
-                linker.get()?;
-                Arc::new(linker)
-            };
-            let markup = translator.markup_options_with(markup.unwrap_or_default(), placeholders.as_deref())?;
-            let dictionary = replaces_unknown.then(|| dictionary.map_or_else(Default::default, Dictionary::from_pairs));
-            let translator = translator.constrained(&decoding, Some(&markup.placeholders))?.into_owned();
-            let translator = translator.with_dictionary(dictionary).with_unknown_copied(copies_unknown);
-            let translator = translator.with_precision(precision)?;
-            Ok(TranslationOptions { request, translator, linker, markup, tag, features, copies_unknown })
-        };
-        settle().map_err(|error| exception(py, error))
+        Ok(TranslationSetup { translator, linker, unknown: options.unknown, tag, features })
     }
 }
 
-impl TranslationOptions {
+impl TranslationSetup {
     /// Returns sentences with their tag and features.
     fn sentences(&self, py: Python, texts: Vec<String>) -> PyResult<Vec<Sentence>> {
         let prefix = |features: &str| {
@@ -289,8 +273,7 @@ impl TranslationOptions {
             if caller.cancellation().is_cancelled() {
                 bail!("interrupted");
             }
-            let request = self.request.from_sentence(first + found.len());
-            found.extend(self.translator.translate_batch_marked_up(chunk, &self.markup, &request, &mut advance)?);
+            found.extend(self.translator.translate(chunk, first + found.len(), &mut advance)?);
         }
         drop(stage);
         self.warn(first, &sentences, &found, caller);
@@ -319,11 +302,14 @@ impl TranslationOptions {
             let Some(best) = translations.first() else { continue };
             warnings.add_translation(id, best);
             if self.features.is_some() {
-                warnings.add_features(id, &sentence.text, &self.translator);
+                warnings.add_features(id, &sentence.text, self.translator.translator());
             }
         }
         warnings.report_truncated(caller);
-        let consequence = if self.copies_unknown { "copied unchanged" } else { "the translation is unreliable" };
+        let consequence = match self.unknown {
+            UnknownSentences::Copy => "copied unchanged",
+            UnknownSentences::Translate => "the translation is unreliable",
+        };
         warnings.report_unknown(consequence, caller);
         warnings.report_unmet(caller);
         warnings.report_unknown_features(caller);

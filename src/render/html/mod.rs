@@ -165,12 +165,13 @@ impl<'a> From<TokenAlignment<'a>> for TokenMatrixData<'a> {
 
 impl From<&Gold> for GoldLinks {
     fn from(gold: &Gold) -> Self {
-        let flat = |link: &Link| [link.source, link.target];
-        Self {
-            sure: gold.sure.iter().flat_map(flat).collect(),
-            possible: gold.possible.difference(&gold.sure).flat_map(flat).collect(),
-        }
+        Self { sure: flat(gold.sure.iter()), possible: flat(gold.possible.difference(&gold.sure)) }
     }
+}
+
+/// Links as `[s, t, s, t, …]`.
+fn flat<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<usize> {
+    links.flat_map(|link| [link.source, link.target]).collect()
 }
 
 /// Weight in whole thousandths, rounded down; 0 for NaN.
@@ -233,13 +234,9 @@ fn base64(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples;
+    use super::super::samples::{self, words};
     use super::*;
     use crate::alignment::parse_gold_line;
-
-    fn words(text: &str) -> Vec<String> {
-        text.split(' ').map(str::to_owned).collect()
-    }
 
     /// Data block of a page.
     fn data(page: &str) -> &str {
@@ -340,12 +337,12 @@ mod tests {
     #[test]
     fn policy_matches_hashes_of_style_and_script() {
         let page = page(&[]);
-        let between = |start: &str, end: &str| page.split_once(start).unwrap().1.split_once(end).unwrap().0.to_owned();
-        for (text, kind) in [
-            (between("<style>", "</style>"), "style-src"),
-            (between("<script type=\"module\">", "</script>"), "script-src"),
-        ] {
-            assert!(page.contains(&format!("{kind} '{}'", csp_hash(&text))), "{kind}");
+        for (start, end, kind) in
+            [("<style>", "</style>", "style-src"), ("<script type=\"module\">", "</script>", "script-src")]
+        {
+            let (_, rest) = page.split_once(start).unwrap();
+            let (text, _) = rest.split_once(end).unwrap();
+            assert!(page.contains(&format!("{kind} '{}'", csp_hash(text))), "{kind}");
         }
         let addresses = page.replace("http://www.w3.org/2000/svg", "").matches("://").count();
         assert!(addresses == 0 && !page.contains("innerHTML"));

@@ -5,76 +5,78 @@ use std::ops::Range;
 use anyhow::Result;
 use rayon::prelude::*;
 
-use super::projection::ProjectedText;
-use super::{LinkedText, MarkedUp, Markup, MarkupOptions, PlaceholderPlace, Placeholders, Rendered};
-use crate::alignment::Link;
-use crate::reporter::Silent;
-use crate::text::{Pair, Segmentation, WordSplitting, locate_words, word_spans};
+use super::translated_sentence::{TranslatedPart, TranslatedSentence, WordLinks, read_part};
+use super::{MarkedUp, Markup, MarkupOptions, Placeholders, Rendered};
+use crate::text::Pair;
 use crate::translator::{
-    ForcedAlignment, LinkOptions, LinkedPair, Linker, MAX_SENTENCE_TOKENS, Request, Sentence, SentenceQuality,
-    Translation, Translator,
+    ForcedAlignment, Linker, MAX_SENTENCE_TOKENS, PreparedTranslator, Sentence, SentenceQuality, Translation,
+    Translator,
 };
 
 impl Translator {
-    /// Returns the options for texts with this markup that suit the model: known kinds of placeholders are taken out, except the
-    /// model's protected tokens, which it has learned to translate. A model of characters keeps all of them.
-    pub fn markup_options(&self, markup: Markup) -> MarkupOptions {
-        let text = &self.config().text;
-        let of_characters = text.has_character_tokens();
-        let placeholders = if of_characters {
-            Placeholders::none()
-        } else {
-            Placeholders::default().except(&text.source_protected_tokens)
-        };
-        MarkupOptions { markup, placeholders }
-    }
-
-    /// Returns the options as [`Self::markup_options`] does, with the placeholders that a regular expression matches, or with
-    /// none if it is `none`.
+    /// Returns the options of taking tags and placeholders out of texts. `placeholders` is a regular expression, or `none`;
+    /// by default known kinds are taken out, except the model's protected tokens, which it has learned to translate. A model
+    /// of characters keeps all of them.
     ///
     /// # Errors
     /// It is not a regular expression (a [`UsageError`](crate::error::UsageError)).
-    pub fn markup_options_with(&self, markup: Markup, placeholders: Option<&str>) -> Result<MarkupOptions> {
-        let options = self.markup_options(markup);
+    pub(in crate::translator) fn markup_options(
+        &self,
+        markup: Markup,
+        placeholders: Option<&str>,
+    ) -> Result<MarkupOptions> {
+        let text = &self.config().text;
         let placeholders = match placeholders {
-            None => options.placeholders,
+            None if text.has_character_tokens() => Placeholders::none(),
+            None => Placeholders::default().except(&text.source_protected_tokens),
             Some("none") => Placeholders::none(),
             Some(regex) => Placeholders::matching(regex)?,
         };
-        Ok(MarkupOptions { placeholders, ..options })
+        Ok(MarkupOptions { markup, placeholders })
+    }
+}
+
+impl PreparedTranslator {
+    /// Translates texts. Returns at least one translation of each, in the order of the selection.
+    ///
+    /// # Errors
+    /// The model's scores are not finite, or its aligner is damaged.
+    pub fn translate_all<S: AsRef<str>>(&self, texts: &[S]) -> crate::Result<Vec<Vec<Translation>>> {
+        let texts: Vec<Sentence> = texts.iter().map(|text| Sentence::from(text.as_ref())).collect();
+        Ok(self.translate(&texts, 0, &mut |_| {})?)
     }
 
-    /// Translates sentences as [`Self::translate_batch`] does, without their tags and placeholders, which are put back. Each of
-    /// the sentences may consist of several ones in the sense of [`MarkedUp`]; all are translated together, and the alignment of
-    /// the result is that of their words.
+    /// Translates texts without their tags and placeholders, which are put back. Each text may consist of several sentences
+    /// in the sense of [`MarkedUp`](super::MarkedUp); all are translated together, and the alignment of the result is that of
+    /// their words. The first text has the index `first` in the seed of sampling. `on_progress` receives the number of texts
+    /// of each finished batch.
     ///
     /// # Errors
     /// As [`Self::translate_batch`], and the aligner's file is damaged.
-    pub fn translate_batch_marked_up(
+    pub fn translate(
         &self,
-        sentences: &[Sentence],
-        options: &MarkupOptions,
-        request: &Request,
+        given: &[Sentence],
+        first: usize,
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
-        let mut texts = MarkedUpTexts::new(self, sentences.to_vec(), options);
+        let mut texts = MarkedUpTexts::new(self, given.to_vec());
         let parts = texts.sentences().len();
         let (mut done, mut reported) = (0, 0);
-        let mut on_parts = |count: usize| {
+        let translations = self.translate_batch(texts.sentences(), first, &mut |count| {
             done += count;
-            let texts = done * sentences.len() / parts;
+            let texts = done * given.len() / parts;
             on_progress(texts - reported);
             reported = texts;
-        };
-        let translations = self.translate_batch(texts.sentences(), request, &mut on_parts)?;
-        texts.add(translations)
+        })?;
+        texts.add(self, translations)
     }
 }
 
 /// Texts with tags and placeholders, whose sentences are translated in any number of parts, in order.
 pub struct MarkedUpTexts {
-    translator: Translator,
+    /// Texts as they were given.
     given: Vec<Sentence>,
+    /// Texts without their tags and placeholders.
     texts: Vec<MarkedUp>,
     /// True for a text whose translation is that of its only sentence.
     is_plain: Vec<bool>,
@@ -82,25 +84,20 @@ pub struct MarkedUpTexts {
     sentences: Vec<Sentence>,
     /// True for a sentence with markers.
     has_markers: Vec<bool>,
-    /// Range of the sentences of each text.
+    /// Range of the sentences of each text among all sentences.
     of_texts: Vec<Range<usize>>,
     /// Number of texts that are complete.
     complete: usize,
-    /// Translated sentences of the text after these.
+    /// Translated sentences of the first text that is not complete.
     translated: Vec<TranslatedSentence>,
 }
 
-/// Translations of a sentence with the links of their words, or none if it has no markers.
-struct TranslatedSentence {
-    translations: Vec<Translation>,
-    links: Vec<WordLinks>,
-}
-
 impl MarkedUpTexts {
-    /// Takes tags and placeholders out of texts for a translator.
-    pub fn new(translator: &Translator, given: Vec<Sentence>, options: &MarkupOptions) -> Self {
+    /// Takes tags and placeholders out of texts.
+    pub fn new(translator: &PreparedTranslator, given: Vec<Sentence>) -> Self {
+        let options = translator.markup();
         let parsed = given.par_iter().map(|sentence| {
-            let placed = translator.constraints.placed_names(sentence);
+            let placed = translator.constraints().placed_names(sentence);
             let is_placed = !placed.is_empty();
             let placeholders = options.placeholders.clone().placing(placed);
             let text = MarkedUp::parse(sentence.given(), &MarkupOptions { placeholders, ..*options });
@@ -123,11 +120,10 @@ impl MarkedUpTexts {
             }
             of_texts.push(first..sentences.len());
         }
-        let (translator, translated) = (translator.clone(), Vec::new());
-        Self { translator, given, texts, is_plain, sentences, has_markers, of_texts, complete: 0, translated }
+        Self { given, texts, is_plain, sentences, has_markers, of_texts, complete: 0, translated: Vec::new() }
     }
 
-    /// The texts.
+    /// Texts as they were given.
     pub fn given(&self) -> &[Sentence] {
         &self.given
     }
@@ -137,24 +133,29 @@ impl MarkedUpTexts {
         &self.sentences
     }
 
-    /// Range of the sentences of each text.
+    /// Range of the sentences of each text among [`Self::sentences`].
     pub fn ranges(&self) -> &[Range<usize>] {
         &self.of_texts
     }
 
-    /// Takes the translations of the next sentences. Returns those of the texts that are now complete, in order.
+    /// Takes the translations of the next sentences by the translator that the texts were prepared for. Returns those of
+    /// the texts that are now complete, in order.
     ///
     /// # Errors
     /// The translator's aligner is damaged.
-    pub fn add(&mut self, translations: Vec<Vec<Translation>>) -> Result<Vec<Vec<Translation>>> {
+    pub fn add(
+        &mut self,
+        translator: &PreparedTranslator,
+        translations: Vec<Vec<Translation>>,
+    ) -> Result<Vec<Vec<Translation>>> {
         let first = self.of_texts.get(self.complete).map_or(0, |range| range.start) + self.translated.len();
-        let links = self.link(first, &translations)?;
+        let links = self.link(translator.translator(), first, &translations)?;
         let mut done = Vec::new();
         for (translations, links) in translations.into_iter().zip(links) {
             self.translated.push(TranslatedSentence { translations, links });
             let Some(range) = self.of_texts.get(self.complete).cloned() else { break };
             if self.translated.len() == range.len() {
-                done.push(self.complete_text(range));
+                done.push(self.complete_text(translator, range));
             } else {
                 self.drop_unused_weights();
             }
@@ -175,18 +176,22 @@ impl MarkedUpTexts {
     }
 
     /// Links the words of the translations of sentences with markers, of which the first has this index.
-    fn link(&self, first: usize, translations: &[Vec<Translation>]) -> Result<Vec<Vec<WordLinks>>> {
+    fn link(
+        &self,
+        translator: &Translator,
+        first: usize,
+        translations: &[Vec<Translation>],
+    ) -> Result<Vec<Vec<WordLinks>>> {
+        let words = translator.words()[0];
         let mut pairs = Vec::new();
         for (index, translations) in (first..).zip(translations).filter(|(index, _)| self.has_markers[*index]) {
             let translated = translations.iter().filter(|translation| !translation.is_copy());
-            pairs.extend(translated.map(|one| Pair::new(self.read_part(&self.sentences[index], one), &*one.text)));
+            pairs.extend(translated.map(|one| Pair::new(read_part(&self.sentences[index], one, words), &*one.text)));
         }
         let linked = if pairs.is_empty() {
             Vec::new()
         } else {
-            let translator = self.translator.clone().with_finest_words();
-            let linker = Linker::with_options(&LinkOptions::default(), Some(&translator), &[], &Silent)?;
-            linker.link(&pairs, &mut |_| {})?
+            Linker::from_model(&translator.with_finest_words())?.link(&pairs, &mut |_| {})?
         };
         let mut linked = pairs.iter().zip(&linked);
         let mut of_sentences = Vec::with_capacity(translations.len());
@@ -204,19 +209,8 @@ impl MarkedUpTexts {
         Ok(of_sentences)
     }
 
-    /// Text of a sentence up to the last word that was read for its translation.
-    fn read_part<'s>(&self, sentence: &'s Sentence, translation: &Translation) -> &'s str {
-        let Segmentation { words, cut, .. } = &translation.alignment.source;
-        if !cut {
-            return &sentence.text;
-        }
-        let spans = word_spans(&sentence.text, self.translator.words[0]);
-        let end = spans.get(words.len().saturating_sub(1)).map_or(sentence.text.len(), |last| last.end);
-        &sentence.text[..end.max(sentence.prefix_len)]
-    }
-
     /// Returns the translations of the next text, all of whose sentences are translated.
-    fn complete_text(&mut self, range: Range<usize>) -> Vec<Translation> {
+    fn complete_text(&mut self, translator: &PreparedTranslator, range: Range<usize>) -> Vec<Translation> {
         let translated = std::mem::take(&mut self.translated);
         let index = self.complete;
         self.complete += 1;
@@ -228,8 +222,11 @@ impl MarkedUpTexts {
         let ranks = if counts.clone().min() == Some(0) { 0 } else { counts.max().unwrap_or_default() };
         let mut rendered = Vec::with_capacity(ranks);
         for rank in 0..ranks {
-            let parts = range.clone().zip(&translated).map(|(sentence, one)| self.part(sentence, one, rank));
-            rendered.push(self.render(index, range.clone(), &parts.collect::<Vec<_>>()));
+            let mut parts = Vec::with_capacity(translated.len());
+            for (sentence, one) in self.sentences[range.clone()].iter().zip(&translated) {
+                parts.push(TranslatedPart::new(translator, sentence, one, rank));
+            }
+            rendered.push(self.render(index, range.clone(), &parts));
         }
         rendered
     }
@@ -259,70 +256,5 @@ impl MarkedUpTexts {
             without_markup: Some(Pair { source: sources.join(" "), target: targets.join(" ") }),
             sentences,
         }
-    }
-
-    /// Returns the translation of a sentence of this rank, or the last one, with all that its markers depend on.
-    fn part<'p>(&self, index: usize, translated: &'p TranslatedSentence, rank: usize) -> TranslatedPart<'p> {
-        let rank = rank.min(translated.translations.len() - 1);
-        let (translation, links) = (&translated.translations[rank], translated.links.get(rank));
-        let [source_words, target_words] = links.map(|links| links.words.clone()).unwrap_or_default();
-        let surface_forms = self.translator.checkpoint().target.surface_forms();
-        let is_cut = !translation.is_copy() && translation.alignment.source.cut;
-        TranslatedPart {
-            translation,
-            linked: LinkedText {
-                text: &translation.text,
-                source_words,
-                target_words,
-                links: links.map_or(&[], |links| &links.links),
-            },
-            is_cut: is_cut || links.is_some_and(|links| links.cut),
-            places: self.translator.constraints.places(&self.sentences[index], &translation.text, surface_forms),
-        }
-    }
-}
-
-/// Translation of a sentence of a text.
-struct TranslatedPart<'p> {
-    translation: &'p Translation,
-    linked: LinkedText<'p>,
-    is_cut: bool,
-    places: Vec<PlaceholderPlace>,
-}
-
-impl TranslatedPart<'_> {
-    fn projected(&self) -> ProjectedText<'_> {
-        ProjectedText { linked: &self.linked, is_cut: self.is_cut, places: &self.places }
-    }
-}
-
-/// Words of a sentence pair as byte ranges, with their links.
-#[derive(Clone)]
-struct WordLinks {
-    /// Words of the sentence and of its translation.
-    words: [Vec<Range<usize>>; 2],
-    links: Vec<Link>,
-    /// True if a side was too long to be linked to its end.
-    cut: bool,
-}
-
-impl WordLinks {
-    /// Takes the links of a pair whose source begins with a prefix of so many bytes, which is not part of the sentence.
-    fn new(pair: &Pair, prefix: usize, linked: &LinkedPair) -> Self {
-        let source = locate_words(&pair.source, linked.alignment.source());
-        let target = locate_words(&pair.target, linked.alignment.target());
-        let before = source.partition_point(|word| word.end <= prefix);
-        let without_prefix = |word: &Range<usize>| word.start.saturating_sub(prefix)..word.end - prefix;
-        let source = source[before..].iter().map(without_prefix).collect();
-        let offset = -(before as isize);
-        let links = linked.links.iter().filter_map(|link| link.moved(offset, 0)).collect();
-        Self { words: [source, target], links, cut: linked.cut }
-    }
-
-    /// Links each word of a text with itself.
-    fn of_copy(text: &str) -> Self {
-        let words = word_spans(text, WordSplitting::Terms);
-        let links = (0..words.len()).map(|word| Link { source: word, target: word }).collect();
-        Self { words: [words.clone(), words], links, cut: false }
     }
 }

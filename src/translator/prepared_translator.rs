@@ -1,0 +1,288 @@
+//! Translation with checked options.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result};
+use rayon::prelude::*;
+
+use super::constraints::{CompiledConstraints, Constraints};
+use super::request::SelectedText;
+use super::term_placement::replaced_tokens;
+use super::unk_replacement::Dictionary;
+use super::{
+    DecodeOptions, ForcedAlignment, LinkOptions, Linker, MarkupOptions, Request, Sentence, TranslateOptions,
+    Translation, Translator, UnknownSentences,
+};
+use crate::checkpoint::Checkpoint;
+use crate::error::usage;
+use crate::model::RnnSearch;
+use crate::reporter::Reporter;
+use crate::search::{DecodingConstraints, Hypothesis, Source, search_all};
+use crate::text::{Segmentation, WordSplitting};
+
+/// Translator with the options of its translations, which were checked against its models.
+pub struct PreparedTranslator {
+    translator: Translator,
+    request: Request,
+    markup: MarkupOptions,
+    links: LinkOptions,
+    constraints: CompiledConstraints,
+    /// Dictionary for `<unk>` replacement, if it is used.
+    dictionary: Option<Dictionary>,
+    /// True if sentences that are mostly unknown to the model are copied.
+    copies_unknown: bool,
+}
+
+impl Translator {
+    /// Checks options against the models. Terms whose translations are unknown to the model are skipped.
+    ///
+    /// ```no_run
+    /// use softalign::translator::Markup;
+    /// use softalign::{TranslateOptions, Translator};
+    ///
+    /// let translator = Translator::load("checkpoints")?;
+    /// let options = TranslateOptions { markup: Markup::Html, ..TranslateOptions::default() };
+    /// let found = translator.prepare(&options)?.translate_all(&["<p>They bought a <b>black</b> hat.</p>"])?;
+    /// assert_eq!(found[0][0].text, "<p>Ils ont acheté un chapeau <b>noir</b>.</p>");
+    /// # Ok::<(), softalign::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An option is out of range, options contradict each other, or the model does not support one or has no tokens for a
+    /// constraint.
+    pub fn prepare(&self, options: &TranslateOptions) -> crate::error::Result<PreparedTranslator> {
+        Ok(self.prepared(options)?)
+    }
+
+    /// As [`Self::prepare`], with the error of the program.
+    pub(crate) fn prepared(&self, options: &TranslateOptions) -> Result<PreparedTranslator> {
+        let TranslateOptions { decoding, precision, links, attention, unknown, .. } = options;
+        let request = decoding.request()?;
+        links.check()?;
+        if !links.links_from.uses_attention() {
+            return usage("--links-from must be auto or attention in translations");
+        }
+        let translator = self.with_overrides(attention, links.words)?.with_precision(*precision)?;
+        let markup = translator.markup_options(options.markup, options.placeholders.as_deref())?;
+        let constraints = translator.compiled_constraints(decoding, &markup)?;
+        Ok(PreparedTranslator {
+            dictionary: translator.dictionary(options),
+            translator,
+            request,
+            markup,
+            links: links.clone(),
+            constraints,
+            copies_unknown: *unknown == UnknownSentences::Copy,
+        })
+    }
+
+    /// Prepares the translation of sentences without markup, whose placeholders are text, in the precision of this translator.
+    pub(super) fn prepared_for_plain_text(&self, decoding: DecodeOptions) -> Result<PreparedTranslator> {
+        let options = TranslateOptions::of_plain_text(decoding);
+        self.prepared(&TranslateOptions { precision: self.precision, ..options })
+    }
+
+    /// Compiles the constraints of the options to tokens of the model.
+    fn compiled_constraints(&self, decoding: &DecodeOptions, markup: &MarkupOptions) -> Result<CompiledConstraints> {
+        let placeholders = Some(markup.placeholders.clone());
+        let constraints = Constraints { placeholders, ..decoding.constraints() };
+        let constraints = constraints.normalized(self.config().text.normalization);
+        if let Some(phrase) = constraints.contradiction() {
+            return usage(format!("--avoid {phrase:?} forbids what --prefix, --require or --terms ask for"));
+        }
+        let known_words = if constraints.avoided.is_empty() { None } else { self.known_target_words()? };
+        let prefixed = Sentence { target_prefix: constraints.prefix.clone(), ..Sentence::default() };
+        let compiled = CompiledConstraints::new(constraints, &self.checkpoint.target, known_words)?;
+        compiled.check_target_prefix(&prefixed, &self.checkpoint.target).context("--prefix")?;
+        Ok(compiled)
+    }
+
+    /// Returns the dictionary for `<unk>` replacement. A model that was trained to copy letters has an empty one.
+    fn dictionary(&self, options: &TranslateOptions) -> Option<Dictionary> {
+        let copies_letters = self.config().architecture.lexicon && self.config().text.are_both_characters();
+        match &options.dictionary {
+            Some(pairs) => Some(Dictionary::from_pairs(pairs.clone())),
+            None => (options.replace_unknown || copies_letters).then(Dictionary::default),
+        }
+    }
+}
+
+impl PreparedTranslator {
+    /// The translator, with the attention settings, word splitting and precision of the options.
+    pub fn translator(&self) -> &Translator {
+        &self.translator
+    }
+
+    /// Search, and selection among its results.
+    pub fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// Markup and placeholders of the sentences.
+    pub fn markup(&self) -> &MarkupOptions {
+        &self.markup
+    }
+
+    /// Returns the linker of the translations.
+    ///
+    /// # Errors
+    /// The model's aligner or the reverse model cannot be read, or does not fit the model.
+    pub fn linker(&self, reporter: &dyn Reporter) -> Result<Linker> {
+        Linker::with_options(&self.links, Some(&self.translator), &[], reporter)
+    }
+
+    /// Translations of terms that are not required, since the model has no tokens for them.
+    pub fn skipped_terms(&self) -> &[String] {
+        &self.constraints.skipped_terms
+    }
+
+    /// Checks the target prefix of a sentence.
+    ///
+    /// # Errors
+    /// The model has no tokens for it, or it is too long.
+    pub fn check_target_prefix(&self, sentence: &Sentence) -> Result<()> {
+        self.constraints.check_target_prefix(sentence, &self.translator.checkpoint.target)
+    }
+
+    /// Returns the constraints on the search for the translation of a sentence.
+    ///
+    /// # Errors
+    /// The model has no tokens for the sentence's target prefix, or it is too long.
+    pub fn decoding_constraints(&self, sentence: &Sentence) -> Result<DecodingConstraints> {
+        let checkpoint = &self.translator.checkpoint;
+        self.constraints.constraints(sentence, [&checkpoint.source, &checkpoint.target])
+    }
+
+    /// Constraints on all translations.
+    pub(super) fn constraints(&self) -> &CompiledConstraints {
+        &self.constraints
+    }
+
+    /// Translates sentences as they are. Returns at least one translation of each, in the order of the selection. A blank
+    /// sentence has an empty translation, a cancelled one may have none. The first sentence has the index `first` in the seed
+    /// of sampling, unless sentences have one of their own. `on_progress` receives the number of sentences of each finished
+    /// batch.
+    ///
+    /// # Errors
+    /// A model fails; its scores are not finite; it has no tokens for a target prefix.
+    pub fn translate_batch(
+        &self,
+        sentences: &[Sentence],
+        first: usize,
+        on_progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<Vec<Vec<Translation>>> {
+        let segmented = self.translator.segment_sources(sentences.iter().map(|sentence| sentence.text.as_str()))?;
+        let mut sources = Vec::with_capacity(sentences.len());
+        for (sentence, source) in sentences.iter().zip(&segmented) {
+            let constraints = self.decoding_constraints(sentence)?;
+            let tokens = if self.is_copied(source) { Vec::new() } else { source.ids.clone() };
+            let (cancellation, seed_index) = (sentence.cancellation.clone(), sentence.seed_index);
+            sources.push(Source { tokens, constraints, cancellation, seed_index });
+        }
+        let models: Vec<&RnnSearch> = self.translator.models.iter().map(|model| &**model).collect();
+        let search = self.request.from_sentence(first).search;
+        let found = search_all(&models, &sources, &search, on_progress)?;
+        let inputs = sentences.par_iter().zip(segmented).zip(&sources).zip(found);
+        let translated = inputs.map(|(((sentence, source), searched), hypotheses)| {
+            self.translations(sentence, source, &searched.constraints, &hypotheses)
+        });
+        translated.collect()
+    }
+
+    /// True if a sentence is copied instead of translated.
+    fn is_copied(&self, source: &Segmentation) -> bool {
+        self.copies_unknown && source.is_mostly_unknown()
+    }
+
+    /// Returns the selected translations among the hypotheses of a sentence.
+    fn translations(
+        &self,
+        sentence: &Sentence,
+        source: Segmentation,
+        constraints: &DecodingConstraints,
+        hypotheses: &[Hypothesis],
+    ) -> Result<Vec<Translation>> {
+        if self.is_copied(&source) {
+            let vocabulary = &self.translator.checkpoint.source;
+            return Ok(vec![Translation::copied(sentence, source, vocabulary, self.translator.words[0])?]);
+        }
+        if sentence.cancellation.is_cancelled() {
+            return Ok(Vec::new());
+        }
+        let is_degenerate = !source.ids.is_empty() && hypotheses.iter().all(Hypothesis::is_degenerate);
+        let is_finite = hypotheses.iter().all(|one| one.score.is_finite());
+        self.translator.check_scores(!is_degenerate && is_finite)?;
+        let mut translations = Vec::with_capacity(hypotheses.len());
+        for hypothesis in hypotheses {
+            translations.push(self.translation(sentence, &source, constraints, hypothesis)?);
+        }
+        let texts: Vec<&str> = translations.iter().map(|one| one.text.as_str()).collect();
+        let mut selected = Vec::new();
+        for SelectedText { index, utility } in self.request.selection.select(&texts) {
+            let translation = &translations[index];
+            selected.push(Translation { score: utility.unwrap_or(translation.score), ..translation.clone() });
+        }
+        Ok(selected)
+    }
+
+    /// Returns the translation of a sentence that a hypothesis of its search describes.
+    pub(super) fn translation(
+        &self,
+        sentence: &Sentence,
+        source: &Segmentation,
+        constraints: &DecodingConstraints,
+        hypothesis: &Hypothesis,
+    ) -> Result<Translation> {
+        let Checkpoint { config, source: source_vocabulary, target: vocabulary, .. } = &*self.translator.checkpoint;
+        let tokenization = config.text.target_tokenization;
+        let mut replacements = match &self.dictionary {
+            Some(dictionary) => dictionary.replacements(sentence, source_vocabulary, tokenization, hypothesis)?,
+            None => HashMap::new(),
+        };
+        replacements.retain(|_, word| !self.constraints.has_avoided(&vocabulary.written_text(word)));
+        let placed = self.place_terms(constraints, hypothesis, &mut replacements);
+        let (text, target) = vocabulary.join_with(&hypothesis.tokens, &replacements, self.translator.words[1]);
+        let Hypothesis { log_probability, score, .. } = *hypothesis;
+        let of_tokens = hypothesis.token_log_probabilities.clone();
+        let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, log_probability, of_tokens);
+        let unmet_constraints = hypothesis.unmet_phrases.len() - placed + constraints.ignored_phrases();
+        let (without_markup, sentences) = (None, Vec::new());
+        Ok(Translation { text, log_probability, score, unmet_constraints, alignment, without_markup, sentences })
+    }
+
+    /// Places terms that a hypothesis lacks where its attention is on them. Its prefix and the required phrases that it
+    /// contains stay, and no avoided phrase comes up. Adds the text of each token that changes to the replacements, and
+    /// returns the number of terms that have a place.
+    fn place_terms(
+        &self,
+        constraints: &DecodingConstraints,
+        hypothesis: &Hypothesis,
+        replacements: &mut HashMap<usize, String>,
+    ) -> usize {
+        let Hypothesis { tokens, attention, .. } = hypothesis;
+        let unmet = hypothesis.unmet_phrases.iter().map(|&phrase| &constraints.required[phrase]);
+        let mut terms = unmet.filter(|phrase| phrase.is_term()).peekable();
+        if terms.peek().is_none() {
+            return 0;
+        }
+        let target = &self.translator.checkpoint.target;
+        let word_of_token = target.join(tokens, WordSplitting::Punctuation).1.word_of_token;
+        let mut kept = constraints.constrained_tokens(tokens, &hypothesis.unmet_phrases);
+        let mut placed = 0;
+        for term in terms {
+            let range = replaced_tokens(term, attention, &word_of_token, &kept);
+            let Some(&first) = tokens.get(range.clone()).and_then(<[u32]>::first) else { continue };
+            let space = if constraints.surface_forms.text(first).starts_with(' ') { " " } else { "" };
+            let mut with_term = replacements.clone();
+            with_term.extend(range.clone().map(|token| (token, String::new())));
+            with_term.insert(range.start, format!("{space}{}", term.text));
+            let text = target.join_with(tokens, &with_term, self.translator.words[1]).0;
+            if !self.constraints.has_avoided(&target.written_text(&text)) {
+                *replacements = with_term;
+                kept[range].fill(true);
+                placed += 1;
+            }
+        }
+        placed
+    }
+}
