@@ -27,6 +27,7 @@ use crate::kernels::matrix::bf16_instructions;
 use crate::kernels::simd::instruction_set;
 use names::{GLOBAL, MODEL_VARIABLE};
 
+pub use crate::text::LayoutArgs;
 pub use align::AlignArgs;
 pub use clean::CleanArgs;
 pub use completions::{CompletionsArgs, ManArgs};
@@ -34,12 +35,12 @@ pub use constraints::ConstraintArgs;
 pub use evaluate::{EvaluateArgs, OF_LINKS, OF_MODELS, OF_TRANSLATIONS};
 pub use explicit_args::{ExplicitArgs, joined_options, joined_options_of, options_of};
 pub use links::{FigureArgs, TranslationFormat};
-pub use pairs::{LayoutArgs, PairArgs};
+pub use pairs::PairArgs;
 pub use score::ScoreArgs;
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
 pub use symmetrize::SymmetrizeArgs;
-pub use train::{CHANGEABLE, TrainArgs};
+pub use train::TrainArgs;
 pub use translate::TranslateArgs;
 
 /// Train a small translation model with attention on your own sentence pairs, translate with it, and align words.

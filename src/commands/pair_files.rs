@@ -96,9 +96,7 @@ pub fn standard_input(args: &PairArgs, model: Option<&Path>) -> Result<PairFiles
 pub fn given_pairs(args: &PairArgs, model: Option<&Path>) -> Result<Option<PairFiles>> {
     let named = match (&args.positional[..], &args.pairs, args.source.as_ref().zip(args.target.as_ref())) {
         ([], Some(path), _) => NamedPairs::Table(path.clone()),
-        ([], None, Some((source, target))) => {
-            NamedPairs::Parallel { source: source.clone(), target: target.clone() }
-        }
+        ([], None, Some((source, target))) => NamedPairs::Parallel { source: source.clone(), target: target.clone() },
         ([], None, None) => return Ok(None),
         ([path], ..) => named_by_one(path)?,
         ([source, target], ..) => named_by_two(source, target)?,

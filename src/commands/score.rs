@@ -183,9 +183,7 @@ fn ranked<'a>(entries: &'a [NBestEntry], scored: &[ForcedScore], length_penalty:
         let score = LengthFormula::Power.apply(log_probability, length, length_penalty);
         ranked.push(RankedHypothesis { entry, log_probability, score });
     }
-    ranked.sort_by(|one, other| {
-        one.entry.sentence.cmp(&other.entry.sentence).then(other.score.total_cmp(&one.score))
-    });
+    ranked.sort_by(|one, other| one.entry.sentence.cmp(&other.entry.sentence).then(other.score.total_cmp(&one.score)));
     ranked
 }
 

@@ -71,10 +71,7 @@ struct OpenedFiles {
 impl OpenedFiles {
     fn open(args: &TranslateArgs, format: Option<AlignmentFormat>) -> Result<Self> {
         let beside = [&args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
-        ensure_distinct_paths(
-            Sentences::paths(args).chain(beside),
-            [WrittenPath::new("--output", &args.output)],
-        )?;
+        ensure_distinct_paths(Sentences::paths(args).chain(beside), [WrittenPath::new("--output", &args.output)])?;
         let output = Output::open(&args.output)?;
         let input = Sentences::input(args).filter(|_| !is_interactive(args));
         let opened = input.map(|path| OutputTable::open(args, path)).transpose()?.flatten();

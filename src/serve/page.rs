@@ -31,22 +31,8 @@ pub async fn style() -> Response {
 
 /// `GET /page.js`: the script of the page.
 pub async fn script() -> Response {
-    const SCRIPT: &str = concat!(
-        include_str!("../render/page/alignment.js"),
-        include_str!("../render/page/drawing.js"),
-        include_str!("../render/page/links.js"),
-        include_str!("../render/page/matrix.js"),
-        include_str!("../render/page/view.js"),
-        include_str!("page/steps.js"),
-        include_str!("page/beam.js"),
-        include_str!("page/state.js"),
-        include_str!("page/translate.js"),
-        include_str!("page/result.js"),
-        include_str!("page/inspector.js"),
-        include_str!("page/steering.js"),
-        include_str!("page/export.js"),
-        include_str!("page/serve.js"),
-    );
+    // build.rs bundles it from the modules that `page/serve.js` imports.
+    const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/serve.js"));
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), NOT_CACHED], SCRIPT).into_response()
 }
 

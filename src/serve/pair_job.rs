@@ -62,13 +62,7 @@ pub struct PairJob<W> {
 
 impl<W: PairWork> PairJob<W> {
     /// Returns the job of work on pairs, whose answer goes to a writer.
-    pub fn new(
-        model: Arc<LoadedModel>,
-        pairs: Vec<Pair>,
-        work: W,
-        budget: WorkBudget,
-        writer: AnswerWriter,
-    ) -> Self {
+    pub fn new(model: Arc<LoadedModel>, pairs: Vec<Pair>, work: W, budget: WorkBudget, writer: AnswerWriter) -> Self {
         let characters = pairs.iter().map(|pair| pair.source.len() + pair.target.len()).sum();
         let lane = Lane::of_characters(characters);
         Self { model, pairs, work, budget, lane, costs: None, done: 0, writer }

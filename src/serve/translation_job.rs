@@ -12,9 +12,7 @@ use super::loaded_model::LoadedModel;
 use super::metrics::ServerMetrics;
 use crate::error::UsageError;
 use crate::search::{Cancellation, DecodingConstraints};
-use crate::translator::{
-    DecodeOptions, MarkedUpTexts, PreparedTranslator, Sentence, TranslateOptions, Translation,
-};
+use crate::translator::{DecodeOptions, MarkedUpTexts, PreparedTranslator, Sentence, TranslateOptions, Translation};
 
 /// Checks that a model can translate with options. Many constraints take time.
 ///
@@ -273,7 +271,11 @@ impl TranslationJob {
 }
 
 /// Translates the next slice of each job in one batch and returns the jobs that are not done.
-fn translate_slices(slices: Vec<Slice>, translator: &PreparedTranslator, metrics: &ServerMetrics) -> Vec<TranslationJob> {
+fn translate_slices(
+    slices: Vec<Slice>,
+    translator: &PreparedTranslator,
+    metrics: &ServerMetrics,
+) -> Vec<TranslationJob> {
     let mut batch = Vec::new();
     for Slice { job, length } in &slices {
         batch.extend(job.next_sentences().take(*length).cloned());

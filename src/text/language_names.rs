@@ -1,153 +1,63 @@
 //! English names of languages.
 
-/// Names of languages by their codes in ISO 639.
-const NAMES: [(&str, &str); 130] = [
-    ("af", "Afrikaans"),
-    ("am", "Amharic"),
-    ("ar", "Arabic"),
-    ("as", "Assamese"),
-    ("ay", "Aymara"),
-    ("az", "Azerbaijani"),
-    ("be", "Belarusian"),
-    ("bg", "Bulgarian"),
-    ("bn", "Bengali"),
-    ("bo", "Tibetan"),
-    ("br", "Breton"),
-    ("bs", "Bosnian"),
-    ("ca", "Catalan"),
-    ("co", "Corsican"),
-    ("cs", "Czech"),
-    ("cy", "Welsh"),
-    ("da", "Danish"),
-    ("de", "German"),
+use isolang::{Language, languages};
+
+/// Common English names, where ISO 639 has others.
+const COMMON_NAMES: [(&str, &str); 14] = [
     ("dv", "Dhivehi"),
     ("el", "Greek"),
-    ("en", "English"),
-    ("eo", "Esperanto"),
-    ("es", "Spanish"),
-    ("et", "Estonian"),
-    ("eu", "Basque"),
-    ("fa", "Persian"),
-    ("fi", "Finnish"),
-    ("fo", "Faroese"),
-    ("fr", "French"),
     ("fy", "Frisian"),
-    ("ga", "Irish"),
-    ("gd", "Scottish Gaelic"),
-    ("gl", "Galician"),
-    ("gn", "Guarani"),
-    ("gu", "Gujarati"),
-    ("gv", "Manx"),
-    ("ha", "Hausa"),
-    ("haw", "Hawaiian"),
-    ("he", "Hebrew"),
-    ("hi", "Hindi"),
-    ("hr", "Croatian"),
     ("ht", "Haitian Creole"),
-    ("hu", "Hungarian"),
-    ("hy", "Armenian"),
-    ("id", "Indonesian"),
-    ("ig", "Igbo"),
-    ("is", "Icelandic"),
-    ("it", "Italian"),
-    ("ja", "Japanese"),
-    ("jv", "Javanese"),
-    ("ka", "Georgian"),
-    ("kk", "Kazakh"),
     ("km", "Khmer"),
-    ("kn", "Kannada"),
-    ("ko", "Korean"),
-    ("ku", "Kurdish"),
-    ("kw", "Cornish"),
     ("ky", "Kyrgyz"),
-    ("la", "Latin"),
-    ("lb", "Luxembourgish"),
-    ("ln", "Lingala"),
-    ("lo", "Lao"),
-    ("lt", "Lithuanian"),
-    ("lv", "Latvian"),
-    ("mg", "Malagasy"),
-    ("mi", "Maori"),
-    ("mk", "Macedonian"),
-    ("ml", "Malayalam"),
-    ("mn", "Mongolian"),
-    ("mr", "Marathi"),
-    ("ms", "Malay"),
-    ("mt", "Maltese"),
-    ("my", "Burmese"),
-    ("nb", "Norwegian Bokmål"),
-    ("ne", "Nepali"),
-    ("nl", "Dutch"),
-    ("nn", "Norwegian Nynorsk"),
-    ("no", "Norwegian"),
-    ("nv", "Navajo"),
     ("ny", "Chichewa"),
-    ("oc", "Occitan"),
-    ("om", "Oromo"),
     ("or", "Odia"),
     ("pa", "Punjabi"),
-    ("pl", "Polish"),
     ("ps", "Pashto"),
-    ("pt", "Portuguese"),
-    ("qu", "Quechua"),
-    ("rm", "Romansh"),
-    ("ro", "Romanian"),
-    ("ru", "Russian"),
-    ("rw", "Kinyarwanda"),
-    ("sa", "Sanskrit"),
-    ("sc", "Sardinian"),
-    ("sd", "Sindhi"),
-    ("se", "Northern Sami"),
     ("si", "Sinhala"),
-    ("sk", "Slovak"),
-    ("sl", "Slovenian"),
-    ("sm", "Samoan"),
-    ("sn", "Shona"),
-    ("so", "Somali"),
-    ("sq", "Albanian"),
-    ("sr", "Serbian"),
     ("st", "Sotho"),
-    ("su", "Sundanese"),
-    ("sv", "Swedish"),
-    ("sw", "Swahili"),
-    ("ta", "Tamil"),
-    ("te", "Telugu"),
-    ("tg", "Tajik"),
-    ("th", "Thai"),
-    ("ti", "Tigrinya"),
-    ("tk", "Turkmen"),
-    ("tl", "Tagalog"),
-    ("tn", "Tswana"),
     ("to", "Tongan"),
-    ("tr", "Turkish"),
-    ("tt", "Tatar"),
     ("ug", "Uyghur"),
-    ("uk", "Ukrainian"),
-    ("ur", "Urdu"),
-    ("uz", "Uzbek"),
-    ("vi", "Vietnamese"),
-    ("wo", "Wolof"),
-    ("xh", "Xhosa"),
-    ("yi", "Yiddish"),
-    ("yo", "Yoruba"),
-    ("zh", "Chinese"),
-    ("zu", "Zulu"),
 ];
+/// Minimum letters of the name of a language without a code of two letters, in a header: shorter ones are words, too.
+const MIN_NAME: usize = 5;
 
 /// Returns the English name of a language, or its code.
 pub fn language_name(code: &str) -> &str {
     let base = code.split('-').next().unwrap_or_default();
-    NAMES.iter().find(|(other, _)| *other == base).map_or(code, |(_, name)| name)
+    if let Some((_, name)) = COMMON_NAMES.iter().find(|(other, _)| *other == base) {
+        return name;
+    }
+    let language = if base.len() == 2 { Language::from_639_1(base) } else { Language::from_639_3(base) };
+    match language {
+        Some(language) if language != Language::Und => name(language),
+        _ => code,
+    }
 }
 
-/// Returns the code of a language by its English name.
-pub(super) fn code_of_name(name: &str) -> Option<&'static str> {
-    NAMES.iter().find(|(_, other)| other.eq_ignore_ascii_case(name)).map(|(code, _)| *code)
+/// Returns the name of a language in ISO 639 without the comment in brackets.
+fn name(language: Language) -> &'static str {
+    let name = language.to_name();
+    name.split_once(" (").map_or(name, |(name, _)| name)
+}
+
+/// Returns the code of a language by its English name: that of two letters, if there is one.
+pub(super) fn code_of_name(given: &str) -> Option<&'static str> {
+    if let Some((code, _)) = COMMON_NAMES.iter().find(|(_, name)| name.eq_ignore_ascii_case(given)) {
+        return Some(code);
+    }
+    let same = || languages().filter(|language| name(*language).eq_ignore_ascii_case(given));
+    same().find_map(|language| language.to_639_1()).or_else(|| same().next().map(|language| language.to_639_3()))
 }
 
 /// True if a word, in lower case, belongs to the name of a language.
 pub(super) fn is_language_name(word: &str) -> bool {
-    NAMES.iter().flat_map(|(_, name)| name.split(' ')).any(|one| one.to_lowercase() == word)
+    let is_part = |name: &str| name.split(' ').any(|part| part.to_lowercase() == word);
+    COMMON_NAMES.iter().any(|(_, name)| is_part(name))
+        || languages().any(|language| match language.to_639_1() {
+            Some(_) => is_part(name(language)),
+            None => word.len() >= MIN_NAME && name(language).to_lowercase() == word,
+        })
 }
 
 #[cfg(test)]
@@ -156,8 +66,19 @@ mod tests {
 
     #[test]
     fn names_have_codes() {
-        assert_eq!(["fr", "zh-Hant", "xx"].map(language_name), ["French", "Chinese", "xx"]);
-        assert!(NAMES.is_sorted() && is_language_name("welsh") && is_language_name("gaelic"));
-        assert!(!is_language_name("fr") && !is_language_name(""));
+        for (code, name) in [("fr", "French"), ("zh-Hant", "Chinese"), ("el", "Greek"), ("bzd", "Bribri"), ("xx", "xx")]
+        {
+            assert_eq!(language_name(code), name);
+        }
+        for (name, code) in [("french", "fr"), ("Greek", "el"), ("Bribri", "bzd"), ("Swahili", "sw")] {
+            assert_eq!(code_of_name(name), Some(code));
+        }
+        assert_eq!(code_of_name("source"), None);
+    }
+
+    #[test]
+    fn words_of_a_header_are_names_of_languages() {
+        assert!(["welsh", "gaelic", "bribri", "hawaiian"].into_iter().all(is_language_name));
+        assert!(["fr", "", "the", "are", "men", "source"].into_iter().all(|word| !is_language_name(word)));
     }
 }

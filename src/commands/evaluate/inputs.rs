@@ -72,11 +72,7 @@ impl EvaluationInputs {
         let model = self.models.first().map(|model| model.path.as_path());
         let named = given_pairs(&args.pairs, model)?;
         let mut others = self.hypotheses.iter().chain(&self.links).map(|one| &one.path).chain(&args.gold);
-        if named.is_some()
-            || !needs_pairs
-            || !standard_input_has_data()
-            || others.any(|path| is_standard(path))
-        {
+        if named.is_some() || !needs_pairs || !standard_input_has_data() || others.any(|path| is_standard(path)) {
             return Ok(named);
         }
         console.note("reading sentence pairs from standard input");
@@ -88,9 +84,7 @@ impl EvaluationInputs {
         self.check_options_of_models(given)?;
         self.check_options_of_links(given)?;
         let of_translations = given.names_in(OF_TRANSLATIONS);
-        if let Some(option) =
-            of_translations.first().filter(|_| self.models.is_empty() && self.hypotheses.is_empty())
-        {
+        if let Some(option) = of_translations.first().filter(|_| self.models.is_empty() && self.hypotheses.is_empty()) {
             return usage(format!("--{option} needs translations: add --model or --hypotheses"));
         }
         self.check_gold(&given.args)?;
@@ -136,9 +130,7 @@ impl EvaluationInputs {
             None if !self.links.is_empty() => usage("--links needs --gold"),
             None if self.aligner_alone => usage("--links-from pairs needs --gold, or --model"),
             None if args.search_threshold => usage("--search-threshold needs --gold"),
-            Some(_) if !has_links => {
-                usage("--gold with --hypotheses needs links: add --links, or --links-from pairs")
-            }
+            Some(_) if !has_links => usage("--gold with --hypotheses needs links: add --links, or --links-from pairs"),
             _ => Ok(()),
         }
     }

@@ -40,11 +40,7 @@ pub fn run(given: &ExplicitArgs<EvaluateArgs>, device: &Device, console: &Consol
 }
 
 /// Evaluates files of links against the gold file, without the pairs.
-fn evaluate_link_files(
-    inputs: &EvaluationInputs,
-    args: &EvaluateArgs,
-    console: &Console,
-) -> Result<Vec<SystemResult>> {
+fn evaluate_link_files(inputs: &EvaluationInputs, args: &EvaluateArgs, console: &Console) -> Result<Vec<SystemResult>> {
     let mut links_of_files = Vec::with_capacity(inputs.links.len());
     let mut sizes: Option<Vec<[usize; 2]>> = None;
     for file in &inputs.links {
