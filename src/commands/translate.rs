@@ -297,8 +297,7 @@ fn check(given: &ExplicitArgs<TranslateArgs>, format: Option<AlignmentFormat>) -
     if args.layout.describes_columns() && !has_table {
         return refuse_columns_of_arguments();
     }
-    let is_sampled = args.options.decoding.sample || args.options.decoding.mbr.is_some();
-    if given.names().contains(&"seed") && !is_sampled {
+    if given.names().contains(&"seed") && !args.options.decoding.is_sampled() {
         return usage_of("seed", "needs --sample or --mbr");
     }
     let mut of_links = given.names_of::<LinkOptions>();

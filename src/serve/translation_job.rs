@@ -168,8 +168,8 @@ impl TranslationJob {
     pub fn is_like(&self, other: &Self) -> bool {
         // Samples depend on the order of the sentences that are translated together.
         let TranslationInput { model, options, .. } = &self.input;
-        let is_sampled = options.decoding.sample || options.decoding.mbr.is_some();
-        Arc::ptr_eq(model, &other.input.model) && *options == other.input.options && !is_sampled
+        let is_same = Arc::ptr_eq(model, &other.input.model) && *options == other.input.options;
+        is_same && !options.decoding.is_sampled()
     }
 
     /// Translates a slice of each of several jobs that are alike, together. Returns the jobs that are not done.

@@ -200,7 +200,8 @@ impl DecodeOptions {
         Ok(Request { search: Search::Sample(settings), selection })
     }
 
-    fn is_sampled(&self) -> bool {
+    /// True if translations are sampled rather than searched for.
+    pub(crate) fn is_sampled(&self) -> bool {
         self.sample || self.mbr.is_some()
     }
 

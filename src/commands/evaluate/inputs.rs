@@ -102,8 +102,7 @@ impl EvaluationInputs {
         if let Some(option) = of_models.first().filter(|_| self.models.is_empty()) {
             return usage_of(option, "needs --model; it cannot be used with translations or links alone");
         }
-        let is_sampled = args.search.sample || args.search.mbr.is_some();
-        if of_models.contains(&"seed") && !is_sampled {
+        if of_models.contains(&"seed") && !args.search.is_sampled() {
             return usage_of("seed", "needs --sample, --mbr, --confidence or --compare");
         }
         Ok(())
