@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::option_names::option_names;
 use super::ranges::within;
-use crate::attention::{ScoreName, SelectionMode};
+use crate::attention::{AttentionMode, ScoreName};
 use crate::error::usage_of;
 use crate::model::{Architecture, DecoderKind, InitialState, MAX_LAYERS, MAX_SIZE};
 use crate::text::{NormalForm, Normalization, SPECIALS, TextSettings, Tokenization};
@@ -36,39 +36,6 @@ pub enum Preset {
 impl Preset {
     /// Group of the options whose defaults depend on the preset.
     pub const GROUP: &str = "by_preset";
-}
-
-/// Treatment of the position in hard attention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum HardAttention {
-    /// Soft attention.
-    Off,
-    /// Sampled in training, else the position of the largest weight.
-    Sampled,
-    /// Marginalized exactly.
-    Exact,
-}
-
-impl From<HardAttention> for SelectionMode {
-    fn from(hard: HardAttention) -> Self {
-        match hard {
-            HardAttention::Off => Self::Soft,
-            HardAttention::Sampled => Self::Sampled,
-            HardAttention::Exact => Self::Exact,
-        }
-    }
-}
-
-impl From<SelectionMode> for HardAttention {
-    fn from(mode: SelectionMode) -> Self {
-        match mode {
-            SelectionMode::Soft | SelectionMode::Hardest => Self::Off,
-            SelectionMode::Sampled => Self::Sampled,
-            SelectionMode::Exact => Self::Exact,
-        }
-    }
 }
 
 /// Options of the model and its text. With a base model, the base model decides them.
@@ -158,7 +125,7 @@ pub struct ModelConfig {
     /// straight-through gradient, and otherwise takes the one with the largest weight. `exact` mixes the predictions from each
     /// token, at several times the cost of the output layer. `off` is soft attention [default: exact for single words with
     /// symbols such as phones, otherwise off].
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", with = "super::hard_attention")]
     #[cfg_attr(
         feature = "cli",
         arg(
@@ -170,7 +137,7 @@ pub struct ModelConfig {
             help_heading = "Model"
         )
     )]
-    pub hard_attention: Option<HardAttention>,
+    pub hard_attention: Option<AttentionMode>,
 
     /// Number of encoder layers [default: 1].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -226,7 +193,12 @@ impl ModelConfig {
             decoder: Some(model.decoder),
             heads: Some(attention.heads),
             attention_temperature: Some(attention.temperature),
-            hard_attention: Some(attention.choice.into()),
+            // The largest weight alone is taken only at inference.
+            hard_attention: Some(if attention.mode == AttentionMode::Hardest {
+                AttentionMode::Soft
+            } else {
+                attention.mode
+            }),
             layers: Some(model.layers),
             no_tied_embeddings: !model.tied_output,
             initial_state: Some(model.initial_state),
