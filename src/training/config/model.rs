@@ -54,7 +54,7 @@ pub struct ModelConfig {
 
     /// Tokens that text is split into: subwords, words, characters or letters [default: chosen from the data, for each side].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Text"))]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "KIND", help_heading = "Text"))]
     pub tokenization: Option<Tokenization>,
 
     /// Tokenization of the source side [default: --tokenization].
