@@ -194,8 +194,26 @@ mod tests {
     #[test]
     fn keeps_the_abbreviations_of_a_corpus_together() {
         let corpus = ["Mr. Ito sings.", "He saw Mr. Ito.", "She saw a hat.", "My hat. The hat.", "Your hat. The end."];
-        let splitter = SentenceSplitter::new(corpus.into_iter());
+        let splitter = SentenceSplitter { per_line: 1, ..SentenceSplitter::new(corpus.into_iter()) };
         assert_eq!(splitter.abbreviations, BTreeSet::from(["Mr.".to_owned()]));
         assert_eq!(sentences(&splitter, "He saw a hat. Mr. Ito came."), ["He saw a hat.", "Mr. Ito came."]);
+    }
+
+    #[test]
+    fn names_at_the_ends_of_sentences_are_no_abbreviations() {
+        let corpus = ["Hello, Luca. How are you?", "Hello, Luca. Come in.", "Luca sings.", "I see Luca, too."];
+        assert!(SentenceSplitter::new(corpus.into_iter()).abbreviations.is_empty());
+    }
+
+    #[test]
+    fn texts_stay_whole_if_a_model_has_learned_as_many_sentences() {
+        let mut corpus = vec!["She sleeps."; 300];
+        corpus.extend(["He sings. She sleeps."; 4]);
+        let splitter = SentenceSplitter::new(corpus.iter().copied());
+        assert_eq!(sentences(&splitter, " He sings.  She sleeps. "), ["He sings.  She sleeps."]);
+        assert_eq!(sentences(&splitter, "One. Two. Three."), ["One.", "Two.", "Three."]);
+        assert_eq!(SentenceSplitter::new(corpus[..301].iter().copied()).per_line(), 1);
+        let stored = serde_json::to_string(&splitter).unwrap();
+        assert_eq!(serde_json::from_str::<SentenceSplitter>(&stored).unwrap(), splitter);
     }
 }

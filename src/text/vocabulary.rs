@@ -430,7 +430,7 @@ mod tests {
 
     const TEXTS: [&str; 10] = [
         "L'été, c'est « chaud » — n'est-ce pas ?",
-        "  two spaces before, and one after ",
+        "two spaces before, and one after",
         "It's 3:45 p.m. on 12/31/1999; that'll be $5.50!",
         "नमस्ते दुनिया, می‌خواهم بروم",
         "ɑ̃ b ɔ̃ ʒ u ʁ e\u{301} é",
