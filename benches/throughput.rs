@@ -10,10 +10,10 @@ use std::time::Instant;
 
 use candle_core::{Device, Result, Tensor};
 use softalign::attention::{AttentionConfig, ScoreName};
-use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
+use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch, TrainingStep};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::SeededRng;
-use softalign::search::{BeamSearch, Source, search_all};
+use softalign::search::{BeamOptions, Source, search_all};
 use softalign::text::{Batch, BatchSize, Example, bucketed};
 use softalign::training::Optimizer;
 
@@ -66,7 +66,7 @@ fn extremes(examples: &[Example], all: usize) -> Result<()> {
         run_on(all, || {
             for _ in 0..REPETITIONS {
                 let start = Instant::now();
-                model.gradients(&batch, 0.1, &Dropout::none(), &mut gradients)?;
+                model.gradients(TrainingStep::new(&batch, 0.1, Dropout::none()), &mut gradients)?;
                 optimizer.step(model.parameters(), &gradients, 0.0)?;
                 best = best.min(start.elapsed().as_secs_f64());
             }
@@ -194,7 +194,7 @@ fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize, learni
                 let start = Instant::now();
                 let batch = Batch::new(examples, indices);
                 let dropout = Dropout::new(rates, 1, step as u64);
-                let loss = model.gradients(&batch, 0.1, &dropout, &mut gradients)?;
+                let loss = model.gradients(TrainingStep::new(&batch, 0.1, dropout), &mut gradients)?;
                 optimizer.step(model.parameters(), &gradients, learning_rate)?;
                 seconds += start.elapsed().as_secs_f64();
                 tokens += loss.tokens;
@@ -222,7 +222,7 @@ fn useful_operations(sizes: &Architecture, batch: &Batch) -> f64 {
 
 fn search_rate(model: &RnnSearch, examples: &[Example], beam: usize, threads: usize) -> Result<f64> {
     let sources: Vec<Source> = examples.iter().map(|example| example.source.clone().into()).collect();
-    let settings = BeamSearch { beam, ..BeamSearch::greedy() }.into();
+    let settings = BeamOptions { beam, ..BeamOptions::greedy() }.into();
     run_on(threads, || {
         let start = Instant::now();
         let found = search_all(&[model], &sources, &settings, &mut |_| {})?;

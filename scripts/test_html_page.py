@@ -219,14 +219,14 @@ class Check:
         self.check_console("svg")
 
     def shipped(self):
-        """The shipped test set, with gold links and subwords."""
+        """The shipped test set, with gold links and tokens."""
         browser = self.browser
         page = align(self.binary, "data/test.tsv", "html", self.directory / "shipped.html", "--gold", "data/test.gold")
         data = data_of(page)
         gold = gold_of((HERE / "data/test.gold").read_text().splitlines())
         for pair, links in zip(data["pairs"], gold, strict=True):
             check(pair["gold"] == links, f"{pair['id']}: gold links {pair['gold']}, in the file {links}")
-            check(pair["tokens"]["source"], f"{pair['id']}: no subwords")
+            check(pair["tokens"]["source"], f"{pair['id']}: no tokens")
         browser.open(page)
         scores = json.loads(softalign(self.binary, "evaluate", "--quiet", "--json", "--beam", 1))
         check(f"{scores['aer']:.3f}" in text_of(browser, "#summary"),
@@ -290,7 +290,7 @@ class Check:
             browser.press("Escape", "v")
 
     def selecting(self):
-        """Search, sorting, filters, subwords and threshold."""
+        """Search, sorting, filters, tokens and threshold."""
         browser = self.browser
         total = text_of(browser, "#count")
         for query in ("WATCH", "montre"):
@@ -321,7 +321,7 @@ class Check:
         browser.run(change("sort", "file"))
         words = count(browser, ".word")
         browser.press("Escape", "Home", "w")
-        check(count(browser, ".word") >= words and count(browser, "[data-state]") == 0, "no subwords, or gold links with subwords")
+        check(count(browser, ".word") >= words and count(browser, "[data-state]") == 0, "no tokens, or gold links with tokens")
         browser.press("w")
         set_threshold(browser, 950)
         few = len(links_shown(browser))
@@ -395,7 +395,7 @@ class Check:
                     browser.press("v")
                 browser.press("g")
             browser.press("w")
-            self.screenshot(f"subwords-{scheme}")
+            self.screenshot(f"tokens-{scheme}")
             browser.press("w")
         browser.set_color_scheme("light")
         browser.resize(400, 860)
@@ -465,7 +465,7 @@ class Check:
         check(len(steps) > 3 and steps == sorted(set(steps)), f"steps {steps}")
         browser = self.browser
         browser.open(model / "attention.html")
-        step = lambda: text_of(browser, "#moment-value")
+        step = lambda: text_of(browser, "#step-value")
         check(step() == str(steps[-1]), f"the page opens after step {step()}")
         check(text_of(browser, "#translation").startswith("The model says: "), "the translation is missing")
         browser.press("v")
@@ -473,7 +473,7 @@ class Check:
         last = browser.run(cells)
         browser.press(",")
         check(step() == str(steps[-2]), "the comma key does not show the previous validation")
-        browser.run(change("moment", 0, "input"))
+        browser.run(change("step", 0, "input"))
         check(step() == str(steps[0]) and browser.run(cells) != last, "the slider does not change the drawing")
         self.screenshot("training")
         browser.press("p")

@@ -65,6 +65,12 @@ impl From<anyhow::Error> for Error {
     }
 }
 
+impl From<candle_core::Error> for Error {
+    fn from(source: candle_core::Error) -> Self {
+        anyhow::Error::from(source).into()
+    }
+}
+
 /// Invalid arguments, or arguments that contradict each other or the data; exit code 2 on the command line.
 #[derive(Debug)]
 pub struct UsageError(pub String);

@@ -8,12 +8,16 @@
 //! #     .map(|(source, target)| softalign::Pair::new(source, target)).into();
 //! # let directory = tempfile::tempdir()?;
 //! # let directory = directory.path().join("my-model");
-//! use softalign::{TrainConfig, Trainer, Translator};
+//! use softalign::{ModelConfig, RunLimits, TrainConfig, Trainer, Translator};
 //!
 //! # /*
 //! let pairs = softalign::read_pairs("pairs.tsv")?;
 //! # */
-//! let config = TrainConfig { max_epochs: Some(2), hidden_size: Some(16), ..TrainConfig::default() };
+//! let config = TrainConfig {
+//!     model: ModelConfig { hidden_size: Some(16), ..ModelConfig::default() },
+//!     limits: RunLimits { max_epochs: Some(2), ..RunLimits::default() },
+//!     ..TrainConfig::default()
+//! };
 //! Trainer::new(config).fit(&pairs, &directory)?;
 //!
 //! let translator = Translator::load(&directory)?;
@@ -85,7 +89,7 @@ pub use evaluation::{Evaluation, Evaluator};
 pub use kernels::gpu;
 pub use text::{Pair, read_pairs};
 pub use trainer::Trainer;
-pub use training::TrainConfig;
+pub use training::{ModelConfig, RunConfig, RunLimits, TrainConfig};
 pub use translator::{Aligner, DecodeOptions, TranslateOptions, Translator};
 
 pub mod error;
@@ -129,3 +133,13 @@ pub mod serve;
 pub mod cli;
 #[cfg(feature = "cli")]
 pub mod commands;
+
+/// Documentation whose examples are compiled by `cargo test --doc`.
+#[cfg(doctest)]
+mod documentation {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../docs/reference/library.md")]
+    struct Library;
+}

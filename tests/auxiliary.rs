@@ -9,7 +9,7 @@ use common::{PAIRS, TestDir, json};
 use softalign::reporter::Reporter;
 use softalign::text::Pair;
 use softalign::training::Observer;
-use softalign::{TrainConfig, Trainer};
+use softalign::{ModelConfig, RunConfig, RunLimits, TrainConfig, Trainer};
 
 /// Targets without sources. The second one is that of a pair, the third is blank, the last repeats the first.
 const MONOLINGUAL: &str = "grisa mi kura .\nrufo mi dorma .\n\nvela ku dorma .\ngrisa mi kura .\n";
@@ -36,7 +36,11 @@ impl Observer for StopAt {
 }
 
 fn trainer() -> Trainer<'static> {
-    let config = TrainConfig { hidden_size: Some(8), max_epochs: Some(2), teachers: Some(2), ..TrainConfig::default() };
+    let config = TrainConfig {
+        model: ModelConfig { hidden_size: Some(8), ..ModelConfig::default() },
+        run: RunConfig { teachers: Some(2), ..RunConfig::default() },
+        limits: RunLimits { max_epochs: Some(2), ..RunLimits::default() },
+    };
     let lines: Vec<String> = MONOLINGUAL.lines().map(str::to_owned).collect();
     Trainer::new(config).monolingual_target(&lines)
 }

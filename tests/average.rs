@@ -49,7 +49,8 @@ fn warns_of_models_with_different_initializations() {
 #[test]
 fn refuses_models_that_cannot_be_averaged() {
     let dir = TestDir::with_model();
-    let wide = ["train", "--train", "pairs.tsv", "--out", "wide", "--tokenization", "word", "--preset", "tiny", "--quiet"];
+    let wide =
+        ["train", "--train", "pairs.tsv", "--out", "wide", "--tokenization", "word", "--preset", "tiny", "--quiet"];
     dir.run(&[&wide[..], &["--max-epochs", "1"]].concat()).worked();
     dir.write("pairs.tsv", "the fox\tmi\nthe owl\tku\n");
     dir.train("few", &["--max-epochs", "1"]).worked();

@@ -143,7 +143,11 @@ fn trains_on_one_pair() {
     dir.write("broken.tsv", "a b\tc d");
     for tokenization in ["bpe", "word", "char"] {
         dir.run(&[&TRAIN[..8], &["--out", tokenization, "--tokenization", tokenization]].concat()).worked();
-        assert_eq!(dir.run(&["translate", "--model", tokenization, "a b"]).worked().lines().count(), 1, "{tokenization}");
+        assert_eq!(
+            dir.run(&["translate", "--model", tokenization, "a b"]).worked().lines().count(),
+            1,
+            "{tokenization}"
+        );
     }
 }
 
@@ -237,7 +241,8 @@ fn truncates_enormous_pairs_for_alignment_and_skips_them_in_training() {
     assert_eq!(lines.worked().lines().count(), PAIRS.len() + 3);
     assert!(lines.stderr.contains("lines 13 and 15:"), "{}", lines.stderr);
     for tokenization in ["word", "char"] {
-        let outcome = dir.run(&[&["train"], &TRAIN[2..8], &["--tokenization", tokenization, "--out", tokenization]].concat());
+        let outcome =
+            dir.run(&[&["train"], &TRAIN[2..8], &["--tokenization", tokenization, "--out", tokenization]].concat());
         outcome.worked();
         assert!(outcome.stderr.contains("pairs longer than --max-length"), "{tokenization}: {}", outcome.stderr);
     }

@@ -132,7 +132,7 @@ fn refuses_an_impossible_training_state_with_its_file() {
         ("epoch", huge.clone()),
         ("best_step", huge.clone()),
         ("validations", huge.clone()),
-        ("evals_since_best", huge),
+        ("validations_since_best", huge),
         ("decays", Value::from(u32::MAX)),
     ] {
         println!("{name} {value}");

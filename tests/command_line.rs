@@ -125,6 +125,7 @@ fn model_can_be_set_in_the_environment() {
     dir.write("found", "mi\n".repeat(PAIRS.len()));
     run(&["evaluate", "--pairs", "pairs.tsv", "--hypotheses", "found"]).worked();
     run(&["align", "--pairs", "pairs.tsv", "--aligner", model_path(), "--format", "pharaoh"]).worked();
+    run(&["align", "--pairs", "pairs.tsv", "--links-from", "pairs", "--format", "pharaoh"]).worked();
     let mut empty = dir.command(&["translate", "--model", model_path(), "the red fox sleeps"]);
     empty.env("SOFTALIGN_MODEL", "");
     assert_eq!(outcome(empty).worked(), "rufo mi dorma .\n");

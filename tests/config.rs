@@ -57,7 +57,8 @@ fn options_that_cannot_act_are_refused() {
         let refused = dir.train("out", &["--decay", "0.5", "--schedule", schedule]);
         refused.refused_with(2, &["--decay needs --schedule plateau"]);
     }
-    dir.train("out", &["--bpe-dropout", "0.5"]).refused_with(2, &["--bpe-dropout needs subwords", "--tokenization bpe"]);
+    dir.train("out", &["--bpe-dropout", "0.5"])
+        .refused_with(2, &["--bpe-dropout needs subwords", "--tokenization bpe"]);
     let show = |options: &[&str]| dir.train("out", &[options, &["--show-config"]].concat()).json();
     assert_eq!(show(&["--bpe-dropout", "0", "--schedule", "hold"])["decay"], Value::Null);
     assert_eq!(show(&["--schedule", "plateau"])["decay"], 0.5);

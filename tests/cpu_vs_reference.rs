@@ -1,4 +1,4 @@
-//! The fused CPU implementation against the reference over whole runs: equal losses, and equal translations.
+//! The CPU implementation against the reference over whole runs: equal losses, and equal translations.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use softalign::attention::AttentionConfig;
 use softalign::checkpoint::ModelDir;
 use softalign::kernels::matrix::Precision;
 use softalign::model::{
-    Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, ForcedScores, InitialState, RnnSearch,
+    Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, ForcedScores, InitialState, RnnSearch, TrainingStep,
 };
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::SeededRng;
-use softalign::search::{BeamSearch, DecodingConstraints, EnsembleScorer, SearchInput, Source, search, search_all};
+use softalign::search::{BeamOptions, DecodingConstraints, EnsembleScorer, SearchInput, Source, search, search_all};
 use softalign::text::{Batch, BatchSize, Example, PaddedBatch, bucketed};
 use softalign::training::Optimizer;
 
@@ -30,7 +30,7 @@ fn examples() -> Vec<Example> {
 }
 
 /// Signature of both implementations of loss and gradients.
-type GradientFn = fn(&RnnSearch, &Batch, f64, &Dropout, &mut Gradients) -> candle_core::Result<BatchLoss>;
+type GradientFn = fn(&RnnSearch, TrainingStep, &mut Gradients) -> candle_core::Result<BatchLoss>;
 
 fn losses(path: GradientFn, precision: Precision) -> Vec<f64> {
     let architecture = Architecture {
@@ -58,7 +58,7 @@ fn losses(path: GradientFn, precision: Precision) -> Vec<f64> {
     let step = |(step, indices): (usize, &Vec<usize>)| {
         let batch = Batch::new(&examples, indices);
         let dropout = Dropout::new(rates, 1, step as u64);
-        let loss = path(&model, &batch, 0.1, &dropout, &mut gradients).unwrap();
+        let loss = path(&model, TrainingStep::new(&batch, 0.1, dropout), &mut gradients).unwrap();
         optimizer.step(model.parameters(), &gradients, 0.003).unwrap();
         loss.smoothed / loss.tokens as f64
     };
@@ -67,7 +67,7 @@ fn losses(path: GradientFn, precision: Precision) -> Vec<f64> {
 
 #[test]
 fn backends_follow_the_same_loss_for_200_steps() {
-    let [fused, reference] =
+    let [cpu, reference] =
         [RnnSearch::gradients, RnnSearch::reference_gradients].map(|path: GradientFn| losses(path, Precision::F32));
     assert!(
         reference[STEPS - 1] < 0.75 * reference[0],
@@ -75,8 +75,8 @@ fn backends_follow_the_same_loss_for_200_steps() {
         reference[0],
         reference[STEPS - 1]
     );
-    for (step, (fused, reference)) in fused.iter().zip(&reference).enumerate() {
-        assert!((fused - reference).abs() < 1e-3 * reference, "step {step}: {fused} {reference}");
+    for (step, (cpu, reference)) in cpu.iter().zip(&reference).enumerate() {
+        assert!((cpu - reference).abs() < 1e-3 * reference, "step {step}: {cpu} {reference}");
     }
 }
 
@@ -102,9 +102,9 @@ fn backends_translate_1000_sentences_alike() {
     let source = |line: &str| Source::from(checkpoint.source.encode(line.split('\t').next().unwrap()).unwrap());
     let sources: Vec<Source> = text.lines().map(source).collect();
     assert_eq!(sources.len(), 1000);
-    let (settings, constraints) = (BeamSearch::default(), DecodingConstraints::default());
-    let fused = search_all(&[&model], &sources, &settings.into(), &mut |_| {}).unwrap();
-    sources.par_chunks(50).zip(fused.par_chunks(50)).for_each(|(sources, fused)| {
+    let (settings, constraints) = (BeamOptions::default(), DecodingConstraints::default());
+    let cpu = search_all(&[&model], &sources, &settings.into(), &mut |_| {}).unwrap();
+    sources.par_chunks(50).zip(cpu.par_chunks(50)).for_each(|(sources, cpu)| {
         let padded = PaddedBatch::new(sources.iter().map(|source| source.tokens.as_slice()));
         let input = |(index, &source_tokens): (usize, &usize)| SearchInput {
             seed_index: index as u64,
@@ -114,10 +114,10 @@ fn backends_translate_1000_sentences_alike() {
         };
         let input: Vec<SearchInput> = padded.lengths.iter().enumerate().map(input).collect();
         let reference = search(&mut EnsembleScorer::reference(&[&model], &padded).unwrap(), &input, &settings).unwrap();
-        for (fused, reference) in fused.iter().zip(&reference) {
+        for (cpu, reference) in cpu.iter().zip(&reference) {
             // Either of two hypotheses with nearly equal scores may win.
-            let tie = (fused[0].score - reference[0].score).abs() < 1e-5;
-            assert!(fused[0].tokens == reference[0].tokens || tie, "{:?} {:?}", fused[0], reference[0]);
+            let tie = (cpu[0].score - reference[0].score).abs() < 1e-5;
+            assert!(cpu[0].tokens == reference[0].tokens || tie, "{:?} {:?}", cpu[0], reference[0]);
         }
     });
 }
@@ -138,18 +138,18 @@ fn backends_agree_on_posterior_attention_of_the_shipped_model() {
     };
     let examples: Vec<Example> = text.lines().take(40).map(example).chain([Example::new(vec![], vec![])]).collect();
     let batch = Batch::new(&examples, &Vec::from_iter(0..examples.len()));
-    let (fused, reference) = (model.align(&batch).unwrap(), model.reference_align(&batch).unwrap());
-    for (index, (fused, reference)) in fused.iter().zip(&reference).enumerate() {
-        assert_eq!(fused.posteriors.len(), examples[index].target.len() + 1);
-        let differ = fused.posteriors.iter().flatten().zip(reference.posteriors.iter().flatten());
+    let (cpu, reference) = (model.align(&batch).unwrap(), model.reference_align(&batch).unwrap());
+    for (index, (cpu, reference)) in cpu.iter().zip(&reference).enumerate() {
+        assert_eq!(cpu.posteriors.len(), examples[index].target.len() + 1);
+        let differ = cpu.posteriors.iter().flatten().zip(reference.posteriors.iter().flatten());
         let largest = differ.map(|(one, other)| (one - other).abs()).fold(0.0, f32::max);
         assert!(largest < 1e-3, "pair {index}: {largest}");
         let alone = model.align(&Batch::new(&examples, &[index])).unwrap().remove(0);
-        assert_eq!(alone.posteriors, fused.posteriors, "other pairs of the batch change nothing");
+        assert_eq!(alone.posteriors, cpu.posteriors, "other pairs of the batch change nothing");
     }
     let differ = |pair: &ForcedScores| {
         let cells = pair.posteriors.iter().flatten().zip(pair.weights.iter().flatten());
         cells.map(|(posterior, weight)| (posterior - weight).abs()).fold(0.0, f32::max)
     };
-    assert!(fused.iter().map(differ).fold(0.0, f32::max) > 0.2, "posteriors are the weights");
+    assert!(cpu.iter().map(differ).fold(0.0, f32::max) > 0.2, "posteriors are the weights");
 }

@@ -7,7 +7,7 @@ mod golden;
 
 use candle_core::Device;
 use golden::{Reference, VARIANTS, Values, difference, flat};
-use softalign::model::{BatchLoss, Dropout, DropoutRates, RnnSearch};
+use softalign::model::{BatchLoss, Dropout, DropoutRates, RnnSearch, TrainingStep};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::text::{BEGIN, Batch, BatchShare, Example};
 use softalign::training::Optimizer;
@@ -18,7 +18,7 @@ fn gpu() -> Device {
 
 fn gradients(model: &RnnSearch, batch: &Batch, smoothing: f64, dropout: &Dropout) -> (BatchLoss, Gradients) {
     let mut gradients = Gradients::zeros(model.parameters()).unwrap();
-    let loss = model.gradients(batch, smoothing, dropout, &mut gradients).unwrap();
+    let loss = model.gradients(TrainingStep::new(batch, smoothing, *dropout), &mut gradients).unwrap();
     (loss, gradients)
 }
 
@@ -151,8 +151,8 @@ fn gradients_of_shares_are_those_of_the_cpu() {
             let run = |device: Device| {
                 let model = reference.model(&device);
                 let mut gradients = Gradients::zeros(model.parameters()).unwrap();
-                let dropout = Dropout::new(rates, 1, 7);
-                let loss = model.gradients_of_share(&reference.batch, share, 0.1, &dropout, &mut gradients).unwrap();
+                let step = TrainingStep::new(&reference.batch, 0.1, Dropout::new(rates, 1, 7)).of_share(share);
+                let loss = model.gradients(step, &mut gradients).unwrap();
                 (loss, gradients)
             };
             let [(cpu_loss, cpu), (loss, gpu)] = [Device::Cpu, gpu()].map(run);

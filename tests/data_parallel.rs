@@ -6,11 +6,13 @@ use std::sync::{Arc, Barrier, Mutex};
 
 use candle_core::{Device, Result, Tensor};
 use softalign::communicator::Communicator;
-use softalign::model::{Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
+use softalign::model::{
+    Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch, TrainingStep,
+};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::SeededRng;
 use softalign::text::{Batch, BatchShare, Example, GuideWeight};
-use softalign::{Pair, TrainConfig, Trainer};
+use softalign::{ModelConfig, Pair, RunConfig, RunLimits, TrainConfig, Trainer};
 
 mod common;
 #[path = "common/lexicon.rs"]
@@ -113,9 +115,9 @@ fn batch(size: usize) -> Batch {
     Batch::new(&examples, &(0..size).collect::<Vec<_>>())
 }
 
-type GradientsOfShare = fn(&RnnSearch, &Batch, BatchShare, f64, &Dropout, &mut Gradients) -> Result<BatchLoss>;
+type GradientFn = fn(&RnnSearch, TrainingStep, &mut Gradients) -> Result<BatchLoss>;
 
-const BACKENDS: [GradientsOfShare; 2] = [RnnSearch::gradients_of_share, RnnSearch::reference_gradients_of_share];
+const BACKENDS: [GradientFn; 2] = [RnnSearch::gradients, RnnSearch::reference_gradients];
 
 #[test]
 fn gradients_of_shares_add_up_to_that_of_the_batch() {
@@ -126,9 +128,9 @@ fn gradients_of_shares_add_up_to_that_of_the_batch() {
         let gradients = |batch: &Batch, share: BatchShare| -> (BatchLoss, BTreeMap<String, Vec<f32>>) {
             // Values of an earlier step must not remain.
             let mut gradients = Gradients::zeros(model.parameters()).unwrap();
-            let dropout = Dropout::new(rates, 1, 5);
-            model.gradients(batch, 0.1, &dropout, &mut gradients).unwrap();
-            let loss = backend(&model, batch, share, 0.1, &dropout, &mut gradients).unwrap();
+            let step = TrainingStep::new(batch, 0.1, Dropout::new(rates, 1, 5));
+            model.gradients(step, &mut gradients).unwrap();
+            let loss = backend(&model, step.of_share(share), &mut gradients).unwrap();
             let values =
                 |(name, tensor): (&String, &Tensor)| (name.clone(), tensor.flatten_all().unwrap().to_vec1().unwrap());
             (loss, gradients.iter().map(values).collect())
@@ -164,11 +166,9 @@ fn pairs() -> Vec<Pair> {
 
 fn config() -> TrainConfig {
     TrainConfig {
-        hidden_size: Some(16),
-        embedding_size: Some(16),
-        max_epochs: Some(3),
-        batch_sentences: Some(5),
-        ..TrainConfig::default()
+        model: ModelConfig { hidden_size: Some(16), embedding_size: Some(16), ..ModelConfig::default() },
+        run: RunConfig { batch_sentences: Some(5), ..RunConfig::default() },
+        limits: RunLimits { max_epochs: Some(3), ..RunLimits::default() },
     }
 }
 
@@ -219,7 +219,8 @@ fn the_same_processes_train_the_same_model() {
 fn processes_resume_the_training_of_others() {
     let work = TestDir::new();
     let directory = work.path("model");
-    train(2, &TrainConfig { max_epochs: Some(1), ..config() }, &directory);
+    let limits = RunLimits { max_epochs: Some(1), ..RunLimits::default() };
+    train(2, &TrainConfig { limits, ..config() }, &directory);
     let resume = |thread: &Thread| Trainer::new(config()).communicator(thread).resume(&pairs(), &directory).unwrap();
     Group::new(3).run(|thread| drop(resume(thread)));
     let expected = train(1, &config(), &work.path("one"));
@@ -231,9 +232,11 @@ fn processes_resume_the_training_of_others() {
 #[test]
 fn time_limit_and_patience_end_all_processes() {
     let work = TestDir::new();
-    let limited = TrainConfig { max_minutes: Some(0.01), max_epochs: None, ..config() };
-    assert!(!train(2, &limited, &work.path("limited")).is_empty());
-    let patient = TrainConfig { patience: Some(1), max_epochs: Some(200), learning_rate: Some(1e-9), ..config() };
+    let limits = RunLimits { max_minutes: Some(0.01), ..RunLimits::default() };
+    assert!(!train(2, &TrainConfig { limits, ..config() }, &work.path("limited")).is_empty());
+    let mut patient = config();
+    patient.limits = RunLimits { patience: Some(1), max_epochs: Some(200), ..RunLimits::default() };
+    patient.run.learning_rate = Some(1e-9);
     assert!(train(2, &patient, &work.path("patient")).len() < 200);
 }
 

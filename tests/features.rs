@@ -192,7 +192,7 @@ fn saved_layout_applies_to_its_own_files_alone() {
     dir.write("pairs.tsv", "kanti\tkantis\nsalti saltas\tsalti saltas\n");
     let sides = ["score", "--model", "model", "--source", "lemmas", "--target", "forms"];
     assert_eq!(dir.run(&sides).worked().lines().count(), 1);
-    let pairs = ["align", "--model", "model", "--links-from", "pairs", "--pairs", "pairs.tsv", "--format", "pharaoh"];
+    let pairs = ["align", "--links-from", "pairs", "--pairs", "pairs.tsv", "--format", "pharaoh"];
     assert_eq!(dir.run(&pairs).worked().lines().count(), 2);
     // A line without its feature column is reported.
     dir.write("bare", "kanti\n");

@@ -5,9 +5,14 @@ mod common;
 use common::{Outcome, TestDir, model_path};
 use serde_json::Value;
 
+/// Links of each pair by the model.
+fn links_by_model(dir: &TestDir, options: &[&str]) -> Vec<Vec<(usize, usize)>> {
+    links(dir, &[&["--model", model_path()], options].concat())
+}
+
 /// Links of each pair with these options.
 fn links(dir: &TestDir, options: &[&str]) -> Vec<Vec<(usize, usize)>> {
-    let align = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "pharaoh"];
+    let align = ["align", "--pairs", "pairs.tsv", "--format", "pharaoh"];
     let outcome = dir.run(&[&align[..], options].concat());
     let link = |link: &str| link.split_once('-').map(|(s, t)| (s.parse().unwrap(), t.parse().unwrap())).unwrap();
     let links: Vec<Vec<(usize, usize)>> =
@@ -34,7 +39,7 @@ fn scores(outcome: &Outcome) -> Value {
 #[test]
 fn reads_gold_links_in_every_format() {
     let dir = TestDir::with_pairs();
-    let links = links(&dir, &[]);
+    let links = links_by_model(&dir, &[]);
     let number = links.iter().map(Vec::len).sum::<usize>() as f64;
     dir.write("pairs.gold", format_gold(&links, |s, t| format!("{s}-{t}")));
     let from_0 = evaluate(&dir, &["--json"]);
@@ -113,7 +118,7 @@ fn refuses_links_that_cannot_be_evaluated() {
 #[test]
 fn reads_gold_links_of_the_naacl_shared_task() {
     let dir = TestDir::with_pairs();
-    let links = links(&dir, &[]);
+    let links = links_by_model(&dir, &[]);
     dir.write(
         "pairs.gold",
         format_gold(&links, |s, t| if t % 2 == 0 { format!("{s}-{t}") } else { format!("{s}?{t}") }),
@@ -138,7 +143,7 @@ fn reads_gold_links_of_the_naacl_shared_task() {
 #[test]
 fn warns_of_links_shifted_by_one_word() {
     let dir = TestDir::with_pairs();
-    let shifted: Vec<Vec<(usize, usize)>> = links(&dir, &[])
+    let shifted: Vec<Vec<(usize, usize)>> = links_by_model(&dir, &[])
         .into_iter()
         .map(|links| links.into_iter().filter(|&(_, t)| t < 3).map(|(s, t)| (s, t + 1)).collect())
         .collect();
@@ -163,7 +168,7 @@ fn searches_the_threshold_only_on_request() {
     let dir = TestDir::with_pairs();
     for from in ["attention", "auto", "hmm"] {
         let from = ["--links-from", from];
-        let own = links(&dir, &[&from[..], &["--threshold", "0.1"]].concat());
+        let own = links_by_model(&dir, &[&from[..], &["--threshold", "0.1"]].concat());
         dir.write("pairs.gold", format_gold(&own, |s, t| format!("{s}-{t}")));
         let json = |options: &[&str]| scores(&evaluate(&dir, &[&["--json"], &from[..], options].concat()));
         let plain = json(&[]);

@@ -136,13 +136,16 @@ fn assert_paths_agree(architecture: &Architecture) {
     let model = model(architecture, parameters(architecture).with_grad().unwrap());
     for lengths in BATCHES {
         let batch = batch(lengths, architecture);
-        let [(loss, fused), (reference_loss, reference)] = PATHS.map(|path| run(path, &model, &batch, 0.1, &dropout()));
+        let [(loss, cpu), (reference_loss, reference)] = PATHS.map(|path| run(path, &model, &batch, 0.1, &dropout()));
         let label = || format!("{lengths:?} {architecture:?}");
         assert_eq!(loss.tokens, reference_loss.tokens);
         assert!((loss.smoothed - reference_loss.smoothed).abs() < 1e-4 * reference_loss.smoothed, "{}", label());
         assert!((loss.guidance - reference_loss.guidance).abs() <= 1e-4 * reference_loss.guidance, "{}", label());
-        for (name, gradient) in fused.iter() {
-            for (a, b) in values(gradient).iter().zip(values(reference.get(name).unwrap())) {
+        assert_eq!(cpu.iter().count(), model.parameters().iter().count());
+        for (name, gradient) in cpu.iter() {
+            let expected = reference.get(name).unwrap();
+            assert_eq!(gradient.dims(), expected.dims(), "{name} {}", label());
+            for (a, b) in values(gradient).iter().zip(values(expected)) {
                 assert!((a - b).abs() < 5e-5 * b.abs().max(1.0), "{name} {}: {a} {b}", label());
             }
         }
@@ -230,6 +233,7 @@ fn along(spec: &ParameterSpec, start: &Parameters, name: &str, direction: &[f64]
     let mut tensors: BTreeMap<String, Tensor> =
         start.iter().map(|(name, tensor)| (name.clone(), tensor.clone())).collect();
     let tensor = &tensors[name];
+    assert_eq!(tensor.elem_count(), direction.len(), "{name}");
     let moved: Vec<f32> =
         values(tensor).iter().zip(direction).map(|(value, slope)| (f64::from(*value) + step * slope) as f32).collect();
     let moved = Tensor::from_vec(moved, tensor.shape(), &Device::Cpu).unwrap();

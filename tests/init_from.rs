@@ -74,7 +74,18 @@ fn extends_character_and_subword_vocabularies_by_characters() {
     let dir = TestDir::with_pairs();
     dir.write("others.tsv", "the Żuk sleeps\tŻ dorma .\nthe red fox ñ!\trufo mi ñ!\n");
     for (tokenization, source, target) in [("bpe", 4, 3), ("char", 4, 3)] {
-        let train = ["train", "--train", "pairs.tsv", "--out", tokenization, "--preset", "tiny", "--tokenization", tokenization, "-q"];
+        let train = [
+            "train",
+            "--train",
+            "pairs.tsv",
+            "--out",
+            tokenization,
+            "--preset",
+            "tiny",
+            "--tokenization",
+            tokenization,
+            "-q",
+        ];
         dir.run(&[&train[..], &["--max-epochs", "1"]].concat()).worked();
         let out = format!("{tokenization}-extended");
         train_from(&dir, tokenization, &out, &["--max-epochs", "1", "-q"]).worked();

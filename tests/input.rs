@@ -80,8 +80,7 @@ fn positional_arguments_are_a_file_or_a_pair_or_two_sides() {
     assert_eq!(links(&dir, &["a.en", "a.fr"]).worked(), all.worked());
     assert_eq!(links(&dir, &[SOURCE, TARGET]).worked(), one.worked());
     assert_eq!(links(&dir, &[&format!("{SOURCE} ||| {TARGET}")]).worked(), one.worked());
-    let alone = [SOURCE, TARGET, "--links-from", "pairs"];
-    links(&dir, &alone).worked();
+    dir.run(&["align", "--links-from", "pairs", SOURCE, TARGET]).worked();
     assert_eq!(dir.run(&["score", "--model", "model", "pairs.tsv"]).worked().lines().count(), PAIRS.len());
     assert!(dir.run(&["clean", "pairs.tsv"]).worked().contains("good"));
     assert_eq!(dir.run(&["evaluate", "--model", "model", "--json", "pairs.tsv"]).json()["pairs"], PAIRS.len());

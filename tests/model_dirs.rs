@@ -7,13 +7,16 @@ use common::{PAIRS, QUICK, TestDir, json, tsv};
 use serde_json::Value;
 
 /// File, path, current name and former name of renamed keys.
-const RENAMED: [(&str, &[&str], &str, &str); 6] = [
+const RENAMED: [(&str, &[&str], &str, &str); 9] = [
     ("config.json", &["text"], "normalization", "normalisation"),
     ("config.json", &["text"], "source_protected_tokens", "source_atoms"),
     ("config.json", &["text"], "target_protected_tokens", "target_atoms"),
     ("config.json", &["training"], "concat_pairs", "joined"),
     ("config.json", &["data"], "sources", "mixture"),
-    ("resume.json", &[], "evals_since_best", "stale"),
+    ("config.json", &["training"], "guided_alignment", "guidance"),
+    ("config.json", &["training"], "ema_decay", "average"),
+    ("resume.json", &[], "validations_since_best", "evals_since_best"),
+    ("resume.json", &[], "best_scheduled_score", "best_due_score"),
 ];
 
 #[test]

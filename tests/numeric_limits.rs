@@ -12,7 +12,7 @@ use softalign::attention::{AttentionConfig, ScoreName};
 use softalign::model::{Architecture, DecoderKind, Dropout, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
 use softalign::random::SeededRng;
-use softalign::search::{BeamSearch, Source, search_all};
+use softalign::search::{BeamOptions, Source, search_all};
 use softalign::text::{Batch, Example, SPECIALS, UNKNOWN};
 
 fn architecture(score: ScoreName, decoder: DecoderKind) -> Architecture {
@@ -70,7 +70,7 @@ fn check(model: &RnnSearch, examples: &[Example], label: &str) {
         }
     }
     let sources: Vec<Source> = examples.iter().take(3).map(|example| example.source.clone().into()).collect();
-    for hypotheses in search_all(&[model], &sources, &BeamSearch::default().into(), &mut |_| {}).unwrap() {
+    for hypotheses in search_all(&[model], &sources, &BeamOptions::default().into(), &mut |_| {}).unwrap() {
         assert!(hypotheses.iter().all(|one| one.score.is_finite()), "{label}: score");
     }
 }

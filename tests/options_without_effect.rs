@@ -46,6 +46,7 @@ fn evaluation_without_a_model_refuses_its_options() {
     dir.write("ours", PAIRS.map(|(_, target)| format!("{target}\n")).concat());
     dir.write("links", "0-0\n".repeat(PAIRS.len()));
     let of_models = options("evaluate", &["Search", "Attention", "Links"]);
+    assert!(of_models.iter().any(|option| option.get_long() == Some("precision")));
     let hypotheses = ["evaluate", "--pairs", "pairs.tsv", "--hypotheses", "ours"];
     let count = assert_refused(&dir, &hypotheses, &of_models, &[]);
     let links = ["evaluate", "--pairs", "pairs.tsv", "--links", "links", "--gold", "links"];
@@ -63,6 +64,22 @@ fn evaluation_without_a_model_refuses_its_options() {
     // Resampling uses the seed.
     dir.run(&[&hypotheses[..], &["--confidence", "--seed=3"]].concat()).worked();
     assert!(!dir.contents().contains_key("x"));
+}
+
+#[test]
+fn beam_search_refuses_options_of_sampling() {
+    let dir = TestDir::with_pairs();
+    let translate = ["translate", "--model", model_path(), "the fox"];
+    for option in ["--seed=1", "--seed=3", "--top-k=2", "--top-p=0.5", "--temperature=2"] {
+        let (name, _) = option.split_once('=').unwrap();
+        dir.run(&[&translate[..], &[option]].concat()).refused_with(2, &[&format!("{name} needs --sample or --mbr")]);
+        dir.run(&[&translate[..], &["--sample", option]].concat()).worked();
+        dir.run(&[&translate[..], &["--mbr=2", option]].concat()).worked();
+    }
+    let evaluate = ["evaluate", "--model", model_path(), "--pairs", "pairs.tsv", "--seed=3"];
+    dir.run(&evaluate).refused_with(2, &["--seed needs --sample, --mbr, --confidence or --compare"]);
+    dir.run(&[&evaluate[..], &["--sample"]].concat()).worked();
+    dir.run(&[&evaluate[..], &["--confidence"]].concat()).worked();
 }
 
 #[test]
@@ -84,6 +101,13 @@ fn alignment_without_attention_refuses_its_options() {
         let figures = options("align", &["Figures (--format svg)"]);
         assert!(assert_refused(&dir, &align, &figures, &[]) > 3);
     }
+}
+
+#[test]
+fn aligner_of_the_pairs_refuses_a_model() {
+    let dir = TestDir::with_pairs();
+    let align = ["align", "pairs.tsv", "--links-from", "pairs", "--model", model_path()];
+    dir.run(&align).refused_with(2, &["--model cannot be used with --links-from pairs"]);
 }
 
 #[test]

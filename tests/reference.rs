@@ -121,10 +121,10 @@ fn backends_apply_the_same_dropout_masks() {
         let reference = Reference::load(variant);
         let model = reference.model(&Device::Cpu);
         let rates = DropoutRates { embeddings: 0.2, annotations: 0.3, states: 0.4, readout: 0.5 };
-        let [(loss, fused), (reference_loss, expected)] =
+        let [(loss, cpu), (reference_loss, expected)] =
             PATHS.map(|path| run(path, &model, &reference.batch, 0.1, &Dropout::new(rates, 1, 7)));
         assert!((loss.smoothed - reference_loss.smoothed).abs() < 1e-4, "{variant}");
-        for (name, gradient) in fused.iter() {
+        for (name, gradient) in cpu.iter() {
             let difference = difference(&flat(gradient), &flat(expected.get(name).unwrap()));
             // Rounding of the reference's products: 1.2e-5 on ARM, less on x86-64.
             assert!(difference < 2e-5, "{variant} {name}: {difference}");

@@ -172,7 +172,9 @@ fn refused_resume_changes_nothing() {
     resume(&["--train", "broken.tsv"]).refused_with(1, &["broken.tsv:1"]);
     resume(&["--train", "missing.tsv"]).refused_with(1, &["missing.tsv"]);
     resume(&["--valid", "other.tsv"]).refused_with(1, &["--resume"]);
-    for (option, value) in [("--hidden-size", "64"), ("--tokenization", "char"), ("--seed", "3"), ("--learning-rate", "1")] {
+    for (option, value) in
+        [("--hidden-size", "64"), ("--tokenization", "char"), ("--seed", "3"), ("--learning-rate", "1")]
+    {
         resume(&[option, value]).refused_with(2, &[option, "--resume"]);
     }
     assert!(dir.contents() == before);
@@ -323,7 +325,7 @@ fn resumed_run_keeps_guided_alignment() {
     };
     let state = |out: &str| Tensors::read(&dir.read(&format!("{out}/resume.safetensors"))).without_metadata();
     train("whole", &["--max-epochs", "2"]);
-    assert!(dir.text("whole/config.json").contains("\"guidance\": 0.1"));
+    assert!(dir.text("whole/config.json").contains("\"guided_alignment\": 0.1"));
     train("epochs", &["--max-epochs", "1"]);
     // The time limit ends the run after its first step.
     train("middle", &["--max-epochs", "2", "--max-minutes", "0.0000001"]);

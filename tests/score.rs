@@ -83,6 +83,27 @@ fn reranks_an_n_best_list() {
 }
 
 #[test]
+fn n_best_lists_exclude_pairs() {
+    let dir = TestDir::new();
+    dir.write("sentences", "a\n");
+    dir.write("list", "0 ||| a\n");
+    let rerank = ["score", "--model", model_path(), "--input", "sentences", "--rerank", "list"];
+    for pairs in [
+        &["list"][..],
+        &["--pairs", "list"],
+        &["--source", "list", "--target", "list"],
+        &["--csv"],
+        &["--header"],
+        &["--columns", "1,2"],
+        &["--words"],
+        &["--json"],
+    ] {
+        dir.run(&[&rerank, pairs].concat()).refused_with(2, &["--rerank", "cannot be used with"]);
+    }
+    assert_eq!(dir.run(&[&rerank[..], &["--tag-source", "<2x>"]].concat()).worked().lines().count(), 1);
+}
+
+#[test]
 fn refuses_input_that_cannot_be_scored() {
     let dir = TestDir::new();
     dir.write("sentences", "a\n");

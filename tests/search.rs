@@ -1,4 +1,4 @@
-//! Search with the fused and the reference implementation finds the same hypotheses.
+//! Search on the CPU backend and on the reference backend finds the same hypotheses.
 
 #[path = "common/lexicon.rs"]
 mod lexicon;
@@ -17,8 +17,8 @@ use softalign::model::{
 use softalign::parameters::Parameters;
 use softalign::random::SeededRng;
 use softalign::search::{
-    BeamSearch, DecodingConstraints, EnsembleScorer, Hypothesis, HypothesisScoring, LengthLimits, SampleSearch,
-    SamplingConfig, Scorer, Search, SearchInput, Source, sample, search, search_all,
+    BeamOptions, DecodingConstraints, EnsembleScorer, Hypothesis, HypothesisScoring, LengthLimits, SamplingConfig,
+    SamplingOptions, Scorer, Search, SearchInput, Source, sample, search, search_all,
 };
 use softalign::text::{Batch, Example, PaddedBatch};
 
@@ -77,6 +77,7 @@ fn assert_close(a: &[Hypothesis], b: &[Hypothesis]) {
     for (a, b) in a.iter().zip(b) {
         assert_eq!((&a.tokens, a.finished), (&b.tokens, b.finished));
         assert!((a.log_probability - b.log_probability).abs() < 1e-3, "{} {}", a.log_probability, b.log_probability);
+        assert_eq!(a.attention.len(), b.attention.len());
         for (a, b) in a.attention.iter().zip(&b.attention) {
             assert!(a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5));
         }
@@ -90,7 +91,7 @@ fn backends_find_the_same_hypotheses() {
     {
         let models: Vec<RnnSearch> = seeds.iter().map(|&seed| model(seed)).collect();
         let models: Vec<&RnnSearch> = models.iter().collect();
-        let settings = BeamSearch { beam, ..BeamSearch::default() };
+        let settings = BeamOptions { beam, ..BeamOptions::default() };
         let sources = sources();
         let padded = PaddedBatch::new(sources.iter().map(|source| source.tokens.as_slice()));
         let constraints = DecodingConstraints::default();
@@ -103,14 +104,15 @@ fn backends_find_the_same_hypotheses() {
         let input: Vec<SearchInput> = padded.lengths.iter().enumerate().map(input).collect();
         let run = |scorer: &mut dyn Scorer| search(scorer, &input, &settings).unwrap();
         let reference = run(&mut EnsembleScorer::reference(&models, &padded).unwrap());
-        let fused = RnnSearch::with_packed(&models, PackingMode::Inference, |weights| {
+        let cpu = RnnSearch::with_packed(&models, PackingMode::Inference, |weights| {
             Ok(run(&mut EnsembleScorer::cpu(weights, &padded)))
         })
         .unwrap();
         let in_batches = search_all(&models, &sources, &settings.into(), &mut |_| {}).unwrap();
-        for ((reference, fused), in_batches) in reference.iter().zip(&fused).zip(&in_batches) {
-            assert_close(reference, fused);
-            assert_close(fused, in_batches);
+        assert_eq!([reference.len(), cpu.len(), in_batches.len()], [sources.len(); 3]);
+        for ((reference, cpu), in_batches) in reference.iter().zip(&cpu).zip(&in_batches) {
+            assert_close(reference, cpu);
+            assert_close(cpu, in_batches);
         }
     }
 }
@@ -119,10 +121,11 @@ fn backends_find_the_same_hypotheses() {
 fn search_is_independent_of_its_batch() {
     let model = model(5);
     let sources = sources();
-    let batched = search_all(&[&model], &sources, &BeamSearch::default().into(), &mut |_| {}).unwrap();
+    let batched = search_all(&[&model], &sources, &BeamOptions::default().into(), &mut |_| {}).unwrap();
+    assert_eq!(batched.len(), sources.len());
     for (source, batched) in sources.iter().zip(&batched) {
         let alone =
-            search_all(&[&model], std::slice::from_ref(source), &BeamSearch::default().into(), &mut |_| {}).unwrap();
+            search_all(&[&model], std::slice::from_ref(source), &BeamOptions::default().into(), &mut |_| {}).unwrap();
         assert_close(&alone[0], batched);
     }
 }
@@ -132,10 +135,11 @@ fn shortlists_are_the_same_on_both_backends_and_in_any_batch() {
     let (first, second) = (model_of_size(2, 3000), model_of_size(4, 3000));
     let constrained = DecodingConstraints { prefix: vec![2999], ..DecodingConstraints::default() };
     for models in [&[&first][..], &[&first, &second]] {
-        let settings = BeamSearch::default();
+        let settings = BeamOptions::default();
         let mut sources = sources();
         sources[3].constraints = constrained.clone();
         let batched = search_all(models, &sources, &settings.into(), &mut |_| {}).unwrap();
+        assert_eq!(batched.len(), sources.len());
         for (source, batched) in sources.iter().zip(&batched) {
             let found = search_all(models, std::slice::from_ref(source), &settings.into(), &mut |_| {}).unwrap();
             assert_close(&found[0], batched);
@@ -159,7 +163,7 @@ fn empty_sources_have_empty_translations() {
     let found = search_all(
         &[&model(1)],
         &[vec![].into(), vec![5].into(), vec![].into()],
-        &BeamSearch::greedy().into(),
+        &BeamOptions::greedy().into(),
         &mut |n| done += n,
     )
     .unwrap();
@@ -175,8 +179,9 @@ fn samples_agree_across_backends_and_batches() {
     let sampling = SamplingConfig { temperature: 0.8, top_k: Some(20), top_p: 0.95 };
     let (scoring, limits) =
         (HypothesisScoring::default(), LengthLimits { no_repeat: Some(2), ..LengthLimits::default() });
-    let settings = SampleSearch { samples: 3, sampling, scoring, limits, seed: 7, first: 10 };
+    let settings = SamplingOptions { samples: 3, sampling, scoring, limits, seed: 7, first: 10 };
     let batched = search_all(&models, &sources, &Search::Sample(settings), &mut |_| {}).unwrap();
+    assert_eq!(batched.len(), sources.len());
     let constraints = DecodingConstraints::default();
     for (number, (source, batched)) in sources.iter().zip(&batched).enumerate() {
         let padded = PaddedBatch::new([source.tokens.as_slice()].into_iter());
@@ -188,7 +193,7 @@ fn samples_agree_across_backends_and_batches() {
         }];
         let reference = sample(&mut EnsembleScorer::reference(&models, &padded).unwrap(), &input, &settings).unwrap();
         assert_close(&reference[0], batched);
-        let moved = SampleSearch { first: 10 + number, ..settings };
+        let moved = SamplingOptions { first: 10 + number, ..settings };
         let alone = search_all(&models, std::slice::from_ref(source), &Search::Sample(moved), &mut |_| {}).unwrap();
         assert_close(&alone[0], batched);
     }
@@ -199,20 +204,27 @@ fn ensemble_search_agrees_with_forced_scores() {
     let models = [model(1), model(2), model(4)];
     let models: Vec<&RnnSearch> = models.iter().collect();
     let sources = sources();
-    let settings =
-        BeamSearch { limits: LengthLimits { length_factor: 20.0, ..LengthLimits::default() }, ..BeamSearch::default() };
+    let settings = BeamOptions {
+        limits: LengthLimits { length_factor: 20.0, ..LengthLimits::default() },
+        ..BeamOptions::default()
+    };
     let found = search_all(&models, &sources, &settings.into(), &mut |_| {}).unwrap();
+    assert_eq!(found.len(), sources.len());
     let best: Vec<&Hypothesis> = found.iter().map(|hypotheses| &hypotheses[0]).collect();
-    let examples: Vec<Example> =
-        sources.iter().zip(&best).map(|(source, one)| Example::new(source.tokens.clone(), one.tokens.clone())).collect();
+    let examples: Vec<Example> = sources
+        .iter()
+        .zip(&best)
+        .map(|(source, one)| Example::new(source.tokens.clone(), one.tokens.clone()))
+        .collect();
     for (index, one) in best.iter().enumerate().filter(|(_, one)| one.finished) {
         let batch = Batch::new(&examples, &[index]);
         let forced: Vec<ForcedScores> =
             models.iter().map(|model| model.force_decode(&batch, 0.0).unwrap().remove(0)).collect();
         let mean = ForcedScores::ensemble_mean(&forced);
         assert!((mean.log_probability() - one.log_probability).abs() < 1e-3);
-        for (a, b) in mean.weights.iter().flatten().zip(one.attention.iter().flatten()) {
-            assert!((a - b).abs() < 1e-5);
+        assert_eq!(mean.weights.len(), one.attention.len());
+        for (a, b) in mean.weights.iter().zip(&one.attention) {
+            assert!(a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5));
         }
     }
     assert!(best.iter().any(|one| one.finished));

@@ -13,7 +13,7 @@ use softalign::kernels::simd::{SimdLevel, limit_simd};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
 use softalign::random::SeededRng;
-use softalign::search::{BeamSearch, Source, search_all};
+use softalign::search::{BeamOptions, Source, search_all};
 use softalign::text::{Batch, Example};
 use softalign::training::Optimizer;
 
@@ -66,7 +66,7 @@ fn results_in(precision: Precision) -> Vec<(String, (Vec<f32>, f32))> {
     let rates = DropoutRates { embeddings: 0.2, annotations: 0.2, states: 0.2, readout: 0.2 };
     let (loss, gradients) = run(PATHS[0], &model, &batch, 0.1, &Dropout::new(rates, 1, 1));
     let sources: Vec<Source> = examples.iter().map(|example| example.source.clone().into()).collect();
-    let found = search_all(&[&model], &sources, &BeamSearch::default().into(), &mut |_| {}).unwrap();
+    let found = search_all(&[&model], &sources, &BeamOptions::default().into(), &mut |_| {}).unwrap();
     let tokens = found.iter().flat_map(|found| &found[0].tokens).map(|&token| token as f32).collect();
     let mut results =
         vec![("loss".to_owned(), (vec![loss.smoothed as f32], 1e-5)), ("translations".to_owned(), (tokens, 0.0))];

@@ -10,20 +10,18 @@ use softalign::attention::{InferenceOverrides, ScoreName};
 use softalign::search::{Cancellation, Intervention, LengthFormula};
 use softalign::text::{END, Pair};
 use softalign::translator::{Sentence, Trace, TraceOptions};
-use softalign::{DecodeOptions, TrainConfig, Trainer, Translator};
+use softalign::{DecodeOptions, ModelConfig, RunConfig, RunLimits, TrainConfig, Trainer, Translator};
 
 const SENTENCE: &str = "the old owl sleeps";
 
 /// A barely trained model, whose beam therefore holds several hypotheses.
 fn train(directory: &Path, score: ScoreName, heads: usize, seed: u64) {
     let pairs: Vec<Pair> = PAIRS.map(|(source, target)| Pair::new(source, target)).into();
+    let sized = ModelConfig { hidden_size: Some(16), ..ModelConfig::default() };
     let config = TrainConfig {
-        attention: Some(score),
-        heads: Some(heads),
-        hidden_size: Some(16),
-        max_epochs: Some(3),
-        seed: Some(seed),
-        ..TrainConfig::default()
+        model: ModelConfig { attention: Some(score), heads: Some(heads), ..sized },
+        run: RunConfig { seed: Some(seed), ..RunConfig::default() },
+        limits: RunLimits { max_epochs: Some(3), ..RunLimits::default() },
     };
     Trainer::new(config).fit(&pairs, directory).unwrap();
 }
@@ -118,7 +116,8 @@ fn beam_is_a_tree_that_leads_to_the_translation() {
         let width = decode.beam;
         let options = TraceOptions { decode, ..TraceOptions::default() };
         let trace = translator.trace("She has a new house.", &options).unwrap();
-        let best: Vec<&str> = trace.beam.iter().filter(|node| node.best).map(|node| node.token.spelling.as_str()).collect();
+        let best: Vec<&str> =
+            trace.beam.iter().filter(|node| node.best).map(|node| node.token.spelling.as_str()).collect();
         let steps: Vec<&str> = trace.steps.iter().map(|step| step.token.spelling.as_str()).collect();
         assert_eq!(best, steps);
         for (index, node) in trace.beam.iter().enumerate() {

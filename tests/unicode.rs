@@ -69,11 +69,16 @@ fn words_are_those_of_the_input() {
             for text in TEXTS {
                 check_words(&vocabulary, text);
                 let decoded = vocabulary.decode(&vocabulary.encode(text).unwrap());
-                assert_eq!(decoded, normalization.apply(&text.replace('▁', "\u{fffd}")), "{tokenization:?} {normalization}");
+                assert_eq!(
+                    decoded,
+                    normalization.apply(&text.replace('▁', "\u{fffd}")),
+                    "{tokenization:?} {normalization}"
+                );
             }
         }
     }
-    let words = |text| train_vocabulary(Tokenization::Char, NFC).segment(text, WordSplitting::Characters).unwrap().words;
+    let words =
+        |text| train_vocabulary(Tokenization::Char, NFC).segment(text, WordSplitting::Characters).unwrap().words;
     assert_eq!(words("e\u{301}t"), ["e\u{301}", "t"]);
     assert_eq!(words("\u{1112}\u{1161}\u{11ab}"), ["\u{1112}\u{1161}\u{11ab}"]);
     let unknown = train_vocabulary(Tokenization::Char, NFC).segment("o\u{308}", WordSplitting::Characters).unwrap();
@@ -88,8 +93,10 @@ fn words_survive_any_text() {
         "\u{f73}",
     ];
     let mut rng = SeededRng::new(1, "texts", 0);
-    let vocabularies: Vec<Vocabulary> =
-        ALL.into_iter().flat_map(|normalization| KINDS.map(|tokenization| train_vocabulary(tokenization, normalization))).collect();
+    let vocabularies: Vec<Vocabulary> = ALL
+        .into_iter()
+        .flat_map(|normalization| KINDS.map(|tokenization| train_vocabulary(tokenization, normalization)))
+        .collect();
     for _ in 0..400 {
         let text: String = (0..1 + rng.below(12)).map(|_| PARTS[rng.below(PARTS.len())]).collect();
         vocabularies.iter().for_each(|vocabulary| check_words(vocabulary, &text));
@@ -168,7 +175,15 @@ const EQUIVALENT: [(&str, &[&str], &[&str]); 2] = [
     ),
     (
         "char",
-        &["--source-tokenization=char", "--target-tokenization=char", "--normalize", "nfkc", "--lowercase", "--max-epochs", "2"],
+        &[
+            "--source-tokenization=char",
+            "--target-tokenization=char",
+            "--normalize",
+            "nfkc",
+            "--lowercase",
+            "--max-epochs",
+            "2",
+        ],
         &["model.safetensors", "source.tokenizer.json"],
     ),
 ];

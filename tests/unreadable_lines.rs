@@ -135,14 +135,14 @@ fn aligned_and_scored_pairs_keep_their_line_count() {
 fn aligning_all_pairs_together_keeps_their_numbers() {
     let dir = TestDir::with_pairs();
     write_pairs(&dir);
-    let align = ["align", "--model", model_path(), "--pairs", "broken.tsv", "--format"];
+    let align = ["align", "--pairs", "broken.tsv", "--format"];
     let run = |options: &[&str]| dir.run(&[&align, options].concat());
     let outcome = run(&["pharaoh", "--links-from", "pairs"]);
     assert_eq!(kept(&outcome).len(), PAIRS.len() + 2);
-    let outcome = run(&["jsonl", "--only", "2,3,5"]);
+    let outcome = run(&["jsonl", "--only", "2,3,5", "--model", model_path()]);
     let ids: Vec<u64> = outcome.stdout.lines().map(|line| json(line)["id"].as_u64().unwrap()).collect();
     assert_eq!((outcome.code, ids), (Some(1), vec![1, 2, 4]));
-    let listed = run(&["jsonl", "--noisy", "--on-error", "skip"]);
+    let listed = run(&["jsonl", "--noisy", "--on-error", "skip", "--model", model_path()]);
     let mut lines: Vec<u64> = listed.worked().lines().map(|line| json(line)["line"].as_u64().unwrap()).collect();
     lines.sort_unstable();
     assert_eq!(lines, (1..=PAIRS.len() as u64 + 2).filter(|line| ![3, 4].contains(line)).collect::<Vec<_>>());

@@ -33,7 +33,7 @@ fn user_alignments_guide_attention() {
     assert!(inspected.worked().contains("attention guided by the links of guide, with weight 1"), "{inspected:?}");
     // The default weight, and links of words mapped to the model's tokens.
     train(&dir, "default", &["--guide", "guide", "--max-epochs", "1"]).worked();
-    assert!(dir.text("default/config.json").contains("\"guidance\": 0.1"));
+    assert!(dir.text("default/config.json").contains("\"guided_alignment\": 0.1"));
 }
 
 #[test]

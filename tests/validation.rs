@@ -12,7 +12,8 @@ fn thirty_pairs(copies: usize) -> String {
 
 /// Standard error of a short training into `out`.
 fn train_stderr(dir: &TestDir, options: &[&str]) -> String {
-    let options = [&["train", "--out", "out", "--tokenization", "char", "--preset", "tiny", "--max-epochs", "1"], options];
+    let options =
+        [&["train", "--out", "out", "--tokenization", "char", "--preset", "tiny", "--max-epochs", "1"], options];
     let outcome = dir.run(&options.concat());
     outcome.worked();
     outcome.stderr

@@ -1,5 +1,7 @@
 """Phrases of time and place."""
 
+from collections import namedtuple
+
 import lexicon
 from draw import below, chance, either, listed, one_of, pick, rows
 from phrases import noun_phrase, person
@@ -24,20 +26,23 @@ SIDES = """on/a | sur/a; under/a | sous/a; behind/a | derrière/a; near/a | prè
 DAY_PAST = """yesterday/a | hier/a; last/a night/b | hier/a soir/b; this/a morning/b | ce/a matin/b;
     yesterday/a morning/b | hier/a matin/b"""
 DAY_FUTURE = "tomorrow/a | demain/a; tonight/a | ce/a soir/a; tomorrow/a morning/b | demain/a matin/b"
-# Times by tense: how often it is a day of the week, in which words, and the other times.
+# How often a time in the past is so many days, weeks or years ago.
+AGO = 0.2
+# How often a time is a day of the week, in which words, and the other times.
+Times = namedtuple("Times", "on_weekday weekday others")
 TIMES = {
-    "past": (0.2, "last/a {day}/b | {day}/b dernier/a", DAY_PAST + """;
+    "past": Times(on_weekday=0.2, weekday="last/a {day}/b | {day}/b dernier/a", others=DAY_PAST + """;
         last/a week/b | la/B semaine/b dernière/a; last/a year/b | l'/B année/b dernière/a;
         last/a month/b | le/B mois/b dernier/a; last/a summer/b | l'/B été/b dernier/a;
         last/a winter/b | l'/B hiver/b dernier/a"""),
-    "future": (0.25, "next/a {day}/b | {day}/b prochain/a", DAY_FUTURE + """;
+    "future": Times(on_weekday=0.25, weekday="next/a {day}/b | {day}/b prochain/a", others=DAY_FUTURE + """;
         next/a week/b | la/B semaine/b prochaine/a; next/a month/b | le/B mois/b prochain/a;
         next/a year/b | l'/B année/b prochaine/a; soon/a | bientôt/a;
         this/a afternoon/b | cet/a après-midi/b; next/a summer/b | l'/B été/b prochain/a"""),
-    "progressive": (None, "", """
+    "progressive": Times(on_weekday=0, weekday="", others="""
         now/a | maintenant/a; today/a | aujourd'hui/a; at/a the/a moment/b | en/a ce/a moment/b;
         this/a week/b | cette/a semaine/b"""),
-    "present": (0.25, "on/A {day}s/a | le/A {day}/a", """
+    "present": Times(on_weekday=0.25, weekday="on/A {day}s/a | le/A {day}/a", others="""
         every/a day/b | tous/a les/A jours/b; every/a morning/b | tous/a les/A matins/b;
         every/a evening/b | tous/a les/A soirs/b; every/a week/b | toutes/a les/A semaines/b;
         in/A the/a morning/b | le/a matin/b; in/A the/a evening/b | le/a soir/b;
@@ -51,13 +56,13 @@ UNITS = rows("days jours, weeks semaines, months mois, years ans, hours heures, 
 def time_for(tense):
     """A time that suits a tense; for the present a habit, for the progressive now."""
     tense = SAME_TIMES.get(tense, tense)
-    if tense == "past" and chance(0.2):
+    if tense == "past" and chance(AGO):
         number, unit = pick(NUMBERS), pick(UNITS)
         return pair("{number}/n {unit}/u ago/a | il/A y/A a/a {number}/n {unit}/u", number=number, unit=unit)
-    probability, by_day, others = TIMES[tense]
-    if probability and chance(probability):
-        return pair(by_day, day=pick(DAYS))
-    return pair(pick(others))
+    times = TIMES[tense]
+    if times.weekday and chance(times.on_weekday):
+        return pair(times.weekday, day=pick(DAYS))
+    return pair(pick(times.others))
 
 
 def time_of_state(tense):
@@ -128,4 +133,4 @@ def spot():
     """Next to, on or under a piece of furniture."""
     side = pair(pick(SIDES))
     noun = lexicon.SINGLE_NOUNS[pick("table bed chair desk sofa armchair")]
-    return side + noun_phrase(noun, pick("the the this I"))
+    return side + noun_phrase(noun, pick({"the": 2}, "this I"))

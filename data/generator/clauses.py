@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import english
 import french
 import lexicon
-from phrases import NOTHING, Clitic
-from words import Pair, concept, pair, words
+from phrases import Clitic
+from words import NOTHING, Pair, concept, pair, words
 
 
 @dataclass(frozen=True)

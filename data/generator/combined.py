@@ -4,8 +4,20 @@ Each sentence nests or joins several clauses, so that it is longer than any in t
 that is itself negated and holds a pronoun, a report of a condition, a question about a reason, and so on.
 """
 
-from constructions import *
+from functools import partial
+
+import lexicon
+from adverbials import time_for
+from clauses import ING, clause, having_object, nonfinite, question, verb_phrase
+from constructions import AND, BECAUSE, BUT, IF, declare
+from draw import below, chance, pick
+from events import activity, definite, is_, item, item_verb, person_verb, state, to_other, visible
 from linked import relative_subject, when_future
+from phrases import (
+    PEOPLE, direct, indirect, named_or_relative, other_than, pronoun, pronoun_again, pronoun_for, role,
+    subject, third_party,
+)
+from words import pair
 
 COMBINATIONS = {}
 combine = partial(declare, into=COMBINATIONS)
@@ -51,7 +63,7 @@ def something():
 
 def event(who):
     """A past action, sometimes denied."""
-    negation = pick("- - not")
+    negation = pick({"": 2, "not": 1})
     phrase = definite(who) if negation else shown(who)
     return clause(who, done_to("he she they") if phrase.verb.en == "read" else phrase, "past", negation)
 

@@ -1,23 +1,14 @@
-"""The list of constructions, and how the simple ones are declared.
+"""The list of constructions, and how the simple ones are declared."""
 
-Modules of constructions take everything from here: it passes on all the vocabulary that they are written in.
-"""
-
-from dataclasses import replace
 from functools import lru_cache, partial
 from inspect import signature
 
-import english
-import french
-import lexicon
-from adverbials import *
-from clauses import *
-from draw import *
-from events import *
-from french import agree
-from phrases import *
-from surface import capital
-from words import *
+from adverbials import time_for
+from clauses import clause, verb_phrase
+from draw import chance, entries, pick, weighted
+from events import allowed
+from phrases import subject
+from words import NOTHING, pair
 
 # Name to the function that draws one sentence of the construction.
 CONSTRUCTIONS = {}
@@ -31,7 +22,7 @@ WHEN = "{a} when/w {b} | {a} quand/w {b}"
 IF = "if/i {a} , {b} | si/i {a} , {b}"
 BECAUSE = "{a} because/b {b} | {a} parce/b que/b {b}"
 
-USUAL_TENSES = "present progressive past past near future"
+USUAL_TENSES = weighted({"present": 1, "progressive": 1, "past": 2}, "near future")
 UNTIMED = ("can", "must", "perfect")
 
 
@@ -59,7 +50,7 @@ everyday = partial(construction, into=EVERYDAY)
 
 def drawn_tense(phrase, tenses=USUAL_TENSES):
     """One of the tenses that suit the verb."""
-    return pick([x for x in tenses.split() if allowed(phrase.verb, x)] or ["past"])
+    return pick([x for x in entries(tenses) if allowed(phrase.verb, x)] or ["past"])
 
 
 def timed(said, tense, probability, phrase=None):
@@ -87,8 +78,8 @@ def declare(name, /, into=CONSTRUCTIONS, **slots):
 def sentence_of(asked="", mark=".", time=None, kept=None, **slots):
     """Drawer of a sentence by its slots, in the order in which they are written.
 
-    Of a list, or of a text that lists several things, one is picked. A number is the probability of `not`. A
-    function is called with the earlier slots that its parameters name, and notation takes in earlier slots.
+    Of a list, a dictionary of weights, or a text that lists several things, one is picked. A function is called
+    with the earlier slots that its parameters name, and notation takes in earlier slots.
 
     The sentence is `said`, or else a clause, which is a question if `asked`: `who` (anybody, unless declared)
     and `do`, or else a `verb` (to be, unless declared) with its complement `what`; `tense`, `negation` and
@@ -127,8 +118,6 @@ def _phrase(slots):
 def _drawn(source, slots):
     if callable(source):
         source = source(*(slots[name] for name in _needed(source)))
-    elif isinstance(source, float):
-        source = pick_not(source)
     elif not isinstance(source, str):
         source = pick(source)
     elif len(source.split(";" if "|" in source else None)) > 1:

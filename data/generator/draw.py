@@ -24,14 +24,24 @@ def listed(text):
     return ["" if entry.strip() == "-" else entry.strip() for entry in entries]
 
 
+def entries(items):
+    """The items that a text lists, or those of another collection."""
+    return listed(items) if isinstance(items, str) else items
+
+
 def below(bound):
     """An integer from 0 to `bound` - 1."""
     return int(_source.random() * bound)
 
 
-def pick(items):
-    """One of a sequence, or of the items that a text lists."""
-    items = listed(items) if isinstance(items, str) else items
+def weighted(weights, others=()):
+    """The keys of a dictionary, each as often as its number says, and then each of the others once."""
+    return [*(item for item, weight in weights.items() for _ in range(weight)), *entries(others)]
+
+
+def pick(items, others=()):
+    """One of the items of a sequence or text; of a dictionary and others, one as `weighted` has them."""
+    items = weighted(items, others) if isinstance(items, dict) else entries(items)
     return items[below(len(items))]
 
 
@@ -58,6 +68,11 @@ def pick_number(probability):
 def pick_not(probability):
     """`not` with the given probability, else nothing."""
     return "not" if chance(probability) else ""
+
+
+def sometimes_not(probability):
+    """Drawer of `not` with the given probability, else of nothing."""
+    return lambda: pick_not(probability)
 
 
 def shuffled(items):

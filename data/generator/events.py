@@ -6,7 +6,9 @@ import lexicon
 from adverbials import destination, place, town
 from clauses import clause, verb_phrase
 from draw import below, chance, listed, pick, pick_number, rows
-from phrases import *
+from phrases import (
+    agreeing, described_noun, direct, fitting, name_of, noun_of, noun_phrase, other_than, relative_of,
+)
 from words import pair
 
 MOMENTARY = listed("see hear love understand find lose forget meet break keep")

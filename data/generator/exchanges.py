@@ -1,10 +1,22 @@
 """Questions, orders and ways to address somebody."""
 
-from constructions import *
+from dataclasses import replace
+from functools import partial
+
+import lexicon
+from adverbials import at_clock, somewhere, time_for
+from clauses import order, question, verb_phrase
+from constructions import asks, declare, drawn_tense, exclaims, timed, told
+from draw import chance, either, listed, pick, weighted
+from events import (
+    STATES_OF_MIND, action, activity, definite, is_, item, item_verb, person_verb, quality, suitable,
+)
+from phrases import agreeing, as_noun, direct, indirect, person, pronoun, subject_pronoun
 from pronouns import given, taking_up
+from words import NOTHING, pair, perhaps
 
 # A subject that takes inversion, and anybody.
-questioner = partial(pronoun, "you you he she they we")
+questioner = partial(pronoun, weighted({"you": 2}, "he she they we"))
 questioned = either(0.6, questioner, person)
 NOTHING_VERBS = "eat buy see hear understand find choose forget drink order say"
 INVOLUNTARY = listed("see hear lose meet understand find break forget")

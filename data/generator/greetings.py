@@ -1,24 +1,34 @@
 """Greetings, farewells, wishes, thanks, apologies and short answers."""
 
-from constructions import *
+import lexicon
+from adverbials import DAYS, NUMBERS
+from clauses import clause, question, verb_phrase
+from constructions import BUT, asks, everyday, finished
+from draw import below, chance, either, one_of, pick, rows, weighted
+from events import is_
+from phrases import agreeing, as_noun, described_noun, noun_of, pronoun, relative_of, subject_pronoun
+from words import NOTHING, Pair, pair
 
-HELLO = """hello/a | bonjour/a; hello/a | bonjour/a; good/a morning/b | bonjour/ab;
-    good/a afternoon/b | bonjour/ab; good/a evening/b | bonsoir/ab; hi/a | salut/a; hey/a | salut/a"""
-GOODBYE = """goodbye/a | au/A revoir/a; goodbye/a | au/A revoir/a; bye/a | au/A revoir/a;
-    good/a night/b | bonne/a nuit/b; good/a night/b | bonne/a nuit/b"""
+# Marks of a remark.
+MARKS = {".": 2, "!": 1}
+HELLO = weighted({"hello/a | bonjour/a": 2}, """good/a morning/b | bonjour/ab;
+    good/a afternoon/b | bonjour/ab; good/a evening/b | bonsoir/ab; hi/a | salut/a; hey/a | salut/a""")
+GOODBYE = {
+    "goodbye/a | au/A revoir/a": 2, "bye/a | au/A revoir/a": 1, "good/a night/b | bonne/a nuit/b": 2,
+}
 CALLS = """sir/a | monsieur/a; madam/a | madame/a; miss/a | mademoiselle/a; doctor/a | docteur/a;
     everybody/a | tout/A le/A monde/a; everyone/a | tout/A le/A monde/a;
     ladies/a and/b gentlemen/c | mesdames/a et/b messieurs/c; children/a | les/A enfants/a"""
 # Those whom one says « tu » to.
 FAMILIAR = """Mum/a | maman/a; Dad/a | papa/a; mom/a | maman/a; my/a friend/b | mon/a ami/b;
     my/a dear/b | mon/a cher/b; my/a love/b | mon/a amour/b"""
-SEE_YOU = """tomorrow/a | demain/a; soon/a | bientôt/a; soon/a | bientôt/a; later/a | plus/A tard/a;
+SEE_YOU = weighted({"tomorrow/a | demain/a": 1, "soon/a | bientôt/a": 2}, """later/a | plus/A tard/a;
     tonight/a | ce/a soir/a; on/A {day}/a | {day}/a; next/a {day}/b | {day}/b prochain/a;
     next/a week/b | ^la/B semaine/b prochaine/a; next/a month/b | ^le/B mois/b prochain/a;
     next/a year/b | ^l'/B année/b prochaine/a; tomorrow/a morning/b | demain/a matin/b;
     tomorrow/a evening/b | demain/a soir/b; this/a evening/b | ce/a soir/b;
     this/a afternoon/b | cet/a après-midi/b; in/i {n}/n minutes/m | dans/i {n}/n minutes/m;
-    in/i an/n hour/m | dans/i une/n heure/m; in/i {n}/n days/m | dans/i {n}/n jours/m"""
+    in/i an/n hour/m | dans/i une/n heure/m; in/i {n}/n days/m | dans/i {n}/n jours/m""")
 WISHES = """happy/a birthday/b | joyeux/a anniversaire/b; merry/a Christmas/b | joyeux/a Noël/b;
     happy/a birthday/b | joyeux/a anniversaire/b; happy/a birthday/b | joyeux/a anniversaire/b;
     happy/a birthday/b | joyeux/a anniversaire/b; happy/a Easter/b | joyeuses/a Pâques/b;
@@ -38,28 +48,28 @@ REASONS = """for/f everything/g | pour/f tout/g; for/f your/y help/g | pour/f vo
     for/f the/y information/g | pour/f les/y informations/g; for/f the/y evening/g | pour/f la/y soirée/g;
     for/f your/y answer/g | pour/f votre/y réponse/g; for/f your/y message/g | pour/f votre/y message/g;
     for/f your/y visit/g | pour/f votre/y visite/g; for/f the/y meal/g | pour/f le/y repas/g"""
-NOT_AT_ALL = """you/A are/A welcome/a | de/A rien/a; you/A are/A welcome/a | de/A rien/a;
-    you/A are/A welcome/a | de/A rien/a; no/a problem/b | pas/a de/A problème/b;
-    with/a pleasure/b | avec/a plaisir/b; it/A is/A nothing/a | ce/A n'est/A rien/a"""
-WELL = """fine/a | bien/a; fine/a | bien/a; well/a | bien/a; very/a well/b | très/a bien/b;
-    better/a | mieux/a; much/a better/b | beaucoup/a mieux/b; bad/a | mal/a"""
+NOT_AT_ALL = weighted({"you/A are/A welcome/a | de/A rien/a": 3}, """no/a problem/b | pas/a de/A problème/b;
+    with/a pleasure/b | avec/a plaisir/b; it/A is/A nothing/a | ce/A n'est/A rien/a""")
+WELL = weighted({"fine/a | bien/a": 2}, """well/a | bien/a; very/a well/b | très/a bien/b;
+    better/a | mieux/a; much/a better/b | beaucoup/a mieux/b; bad/a | mal/a""")
 REGRETS = rows("sorry désolé, sorry désolé, very_sorry vraiment_désolé, so_sorry vraiment_désolé")
-EXCUSES = """excuse/e me/m | excusez/e -moi/m; excuse/e me/m | excusez/e -moi/m; sorry/e | pardon/e;
-    pardon/e me/m | pardonnez/e -moi/m; pardon/e | pardon/e"""
-FAULTS = """|; |; |; to/t be/b late/l | de/t être/b en/L retard/l;
+EXCUSES = weighted({"excuse/e me/m | excusez/e -moi/m": 2},
+    "sorry/e | pardon/e; pardon/e me/m | pardonnez/e -moi/m; pardon/e | pardon/e")
+FAULTS = weighted({"|": 3}, """to/t be/b late/l | de/t être/b en/L retard/l;
     for/f the/t mistake/m | pour/f l'/t erreur/m; for/f you/y | pour/f vous/y;
-    for/f the/t noise/m | pour/f le/t bruit/m"""
-REPLIES = """yes/a | oui/a; yes/a | oui/a; no/a | non/a; no/a | non/a; okay/a | d'accord/a;
+    for/f the/t noise/m | pour/f le/t bruit/m""")
+REPLIES = weighted({"yes/a | oui/a": 2, "no/a | non/a": 2}, """okay/a | d'accord/a;
     all/a right/A | d'accord/a; yes/a , please/b | oui/a , s'il/B vous/B plaît/b;
     no/a , thank/t you/T | non/a , merci/t; yes/a , thank/t you/T | oui/a , merci/t;
     no/a , thanks/t | non/a , merci/t; of/A course/a | bien/A sûr/a;
     yes/a , of/B course/b | oui/a , bien/B sûr/b; maybe/a | peut-être/a; perhaps/a | peut-être/a;
     me/a too/b | moi/a aussi/b; me/a neither/b | moi/a non/B plus/b; not/a yet/b | pas/a encore/b;
     really/a | vraiment/a; very/a good/b | très/a bien/b; yes/a , a/B little/b | oui/a , un/B peu/b;
-    not/a today/b | pas/a aujourd'hui/b; never/a | jamais/a; no/a problem/b | pas/a de/A problème/b;
-    no/a problem/b | pas/a de/A problème/b; exactly/a | exactement/a; perfect/a | parfait/a;
-    not/a bad/b | pas/a mal/b; not/a now/b | pas/a maintenant/b; great/a | super/a;
-    please/a | s'il/A vous/A plaît/a; with/a milk/b | avec/a du/B lait/b; too/a bad/b | dommage/ab"""
+    not/a today/b | pas/a aujourd'hui/b; never/a | jamais/a""")
+REPLIES += weighted({"no/a problem/b | pas/a de/A problème/b": 2}, """exactly/a | exactement/a;
+    perfect/a | parfait/a; not/a bad/b | pas/a mal/b;
+    not/a now/b | pas/a maintenant/b; great/a | super/a; please/a | s'il/A vous/A plaît/a;
+    with/a milk/b | avec/a du/B lait/b; too/a bad/b | dommage/ab""")
 
 
 def a_name(gender=""):
@@ -91,7 +101,7 @@ def in_place(preposition="in"):
 
 
 # Somebody whom newcomers talk about.
-somebody = one_of(a_name, lambda: relative_of(pick("I I you you he she")))
+somebody = one_of(a_name, lambda: relative_of(pick({"I": 2, "you": 2}, "he she")))
 
 
 def called(probability, calls=CALLS):
@@ -101,17 +111,17 @@ def called(probability, calls=CALLS):
     return pair(", {x} | , {x}", x=a_name() if chance(0.65) else pair(pick(calls)))
 
 
-def framed(said, probability=0.5, openings="|", ends=". . !", calls=CALLS):
-    """A remark, with an opening or, with the given probability, somebody called, and a mark."""
+def framed(said, calling=0.5, openings="|", ends=MARKS, calls=CALLS):
+    """A remark with an opening, or else with the probability `calling` somebody called, and a mark."""
     opening = pair(pick(openings))
-    whom = NOTHING if opening.en else called(probability, calls)
+    whom = NOTHING if opening.en else called(calling, calls)
     said = pair("{opening} {said} {whom} | {opening} {said} {whom}", opening=opening, said=said, whom=whom)
     return finished(said, pick(ends))
 
 
-def asked(said, probability=0.3, openings="|", calls=CALLS):
+def asked(said, calling=0.3, openings="|", calls=CALLS):
     """The same for a question."""
-    return framed(said, probability, openings, "?", calls)
+    return framed(said, calling, openings, "?", calls)
 
 
 def subject_last(who, phrase, tense="present"):
@@ -139,7 +149,7 @@ def greeting():
     familiar = hello.en[0].text in ("hi", "hey")
     calls = FAMILIAR if familiar else CALLS
     if chance(0.5):
-        return framed(hello, 0.95, calls=calls)
+        return framed(hello, calling=0.95, calls=calls)
     who = subject_pronoun("thou" if familiar else "you")
     whom = called(0.5, calls)
     return asks(pair("{hello} {whom} , {q} | {hello} {whom} , {q}", hello=hello, whom=whom, q=how_is(who)))
@@ -148,16 +158,17 @@ def greeting():
 @everyday("asking after somebody")
 def asking_after():
     """`How is your mother today?`"""
-    who = either(0.4, lambda: pronoun("you you you he she they"), somebody)()
-    moment = pair(pick("""|; |; today/a | aujourd'hui/a; this/a morning/b | ce/a matin/b;
-        now/a | maintenant/a"""))
-    return asked(how_is(who) + moment, in_person(who), "|; |; |; and/a | et/a; hello/a , | bonjour/a ,")
+    who = either(0.4, lambda: pronoun({"you": 3}, "he she they"), somebody)()
+    moment = pair(pick({"|": 2},
+        "today/a | aujourd'hui/a; this/a morning/b | ce/a matin/b; now/a | maintenant/a"))
+    openings = weighted({"|": 3}, "and/a | et/a; hello/a , | bonjour/a ,")
+    return asked(how_is(who) + moment, calling=in_person(who), openings=openings)
 
 
 @everyday("being well")
 def being_well():
     """`I am fine, thank you.`"""
-    who = either(0.6, lambda: pronoun("I I I we he she they"), somebody)()
+    who = either(0.6, lambda: pronoun({"I": 3}, "we he she they"), somebody)()
     well, thanks = pair(pick(WELL)), pair(pick("|; , thank/t you/T | , merci/t; , thanks/t | , merci/t"))
     if chance(0.3):
         said = pair("not/n | pas/n") + well if well.en[0].text == "bad" else well
@@ -167,7 +178,8 @@ def being_well():
         said = clause(who, verb_phrase("be=aller", well), "present", "not" if bad else "")
     if chance(0.25):
         return asks(said + thanks + pair(", and/a you/y | , et/a vous/y"))
-    return framed(said + thanks, 0.25, "|; |; |; hello/a , | bonjour/a ,; yes/a , | oui/a ,", ".")
+    openings = weighted({"|": 3}, "hello/a , | bonjour/a ,; yes/a , | oui/a ,")
+    return framed(said + thanks, calling=0.25, openings=openings, ends=".")
 
 
 def see_you():
@@ -181,17 +193,17 @@ def farewell():
     """`Goodbye, see you tomorrow!`"""
     bye, kind = pair(pick(GOODBYE)), below(4)
     if kind == 0:
-        return framed(bye, 0.9)
+        return framed(bye, calling=0.9)
     if kind == 1:
-        return framed(see_you(), 0.5)
+        return framed(see_you(), calling=0.5)
     joint = pick(", {b} | , {b}; and/n {b} | et/n {b}")
-    return framed(bye + pair(joint, b=see_you() if kind == 2 else pair(pick(THANKS))), 0.4)
+    return framed(bye + pair(joint, b=see_you() if kind == 2 else pair(pick(THANKS))), calling=0.4)
 
 
 @everyday("wish")
 def wish():
     """`Happy birthday, Anna!`"""
-    return framed(pair(pick(WISHES), city=a_city()), 0.75, ends=". !")
+    return framed(pair(pick(WISHES), city=a_city()), calling=0.75, ends=". !")
 
 
 @everyday("wish for a day or a trip")
@@ -200,7 +212,7 @@ def nice_day():
     en, fr, bon = pick(OCCASIONS)
     have = "have/A a/A {nice}/a {en}/b | {bon}/a {fr}/b"
     said = pair(have, nice=pick("nice good nice good great"), en=en, fr=fr, bon=bon)
-    return framed(said, 0.55, ends=". !")
+    return framed(said, calling=0.55, ends=". !")
 
 
 @everyday("thanks")
@@ -210,23 +222,24 @@ def thanks():
     if kind == 1:
         why = pair(pick(REASONS))
     elif kind == 2:
-        what = described_noun(noun_of("drink food text keepsake fruit"), "the the this you", 0.1)
+        noun = noun_of("drink food text keepsake fruit")
+        what = described_noun(noun, {"the": 2, "this": 1, "you": 1}, described=0.1)
         why = pair("for/f {what} | pour/f {what}", what=what)
-    return framed(pair(pick(THANKS)) + why, 0.5)
+    return framed(pair(pick(THANKS)) + why, calling=0.5)
 
 
 @everyday("answer to thanks")
 def not_at_all():
     """`You are welcome, madam.`"""
-    return framed(pair(pick(NOT_AT_ALL)), 0.9)
+    return framed(pair(pick(NOT_AT_ALL)), calling=0.9)
 
 
 @everyday("apology")
 def apology():
     """`I am sorry to be late.`"""
     if chance(0.3):
-        return framed(pair(pick(EXCUSES)), 0.95)
-    who, (en, fr) = pronoun("I I I I we he she"), pick(REGRETS)
+        return framed(pair(pick(EXCUSES)), calling=0.95)
+    who, (en, fr) = pronoun({"I": 4}, "we he she"), pick(REGRETS)
     *very, désolé = fr.split("_")
     regret = agreeing(lexicon.Adjective("sorry", désolé, ""), who)
     if very:
@@ -235,10 +248,10 @@ def apology():
     if chance(0.3):
         verb = pick("understand; know=savoir; hear; remember=se souvenir")
         return pair(BUT, a=said, b=clause(subject_pronoun("I"), verb_phrase(verb), "present", "not"))
-    return framed(said + pair(pick(FAULTS)), 0.5, ends=".")
+    return framed(said + pair(pick(FAULTS)), calling=0.5, ends=".")
 
 
 @everyday("short answer")
 def short_answer():
     """`Yes, please.`"""
-    return framed(pair(pick(REPLIES)), 0.75)
+    return framed(pair(pick(REPLIES)), calling=0.75)

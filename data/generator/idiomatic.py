@@ -1,8 +1,22 @@
 """Idioms and set phrases that do not match word for word."""
 
-from constructions import *
+from dataclasses import replace
+
+import english
+import french
+import lexicon
+from adverbials import country, day_time, home_of, place, time_for, time_of_state, town
+from clauses import clause, nonfinite, question, read_phrase, verb_phrase
+from constructions import asks, construction, declare, finished, timed
+from draw import below, chance, either, listed, one_of, pick, pick_not, rows, sometimes_not, weighted
+from events import action, activity, definite, is_, known, state, suitable, visible
 from exchanges import PLEASE
 from nominal import CONTAINERS
+from phrases import (
+    PRONOUNS, agreeing, counted, country_name, name_of, named, noun_of, noun_phrase, other_than, person,
+    pronoun, relative_of, subject, subject_pronoun,
+)
+from words import NOTHING, Pair, concept, pair
 
 HAVING = """hungry/a | faim/a; thirsty/a | soif/a; cold/a | froid/a; hot/a | chaud/a; sleepy/a | sommeil/a;
     right/a | raison/a; wrong/a | tort/a; lucky/a | de/A la/A chance/a; ashamed/a | honte/a"""
@@ -45,7 +59,7 @@ POLITE = listed("""would/W you/y like/w | voulez/w -vous/y;
 
 @construction("to be hungry, right or afraid, with avoir")
 def having():
-    who, tense, negation = subject(), pick("present present imperfect future"), pick("- - not never")
+    who, tense, negation = subject(), pick({"present": 2}, "imperfect future"), pick({"": 2}, "not never")
     if chance(0.35):
         animal = noun_phrase(pick(lexicon.NOUNS["animal"]), "general", 2)
         phrase = verb_phrase("be=avoir", pair("afraid/a of/b {x} | peur/a de/b {x}", x=animal))
@@ -57,7 +71,8 @@ def having():
     return clause(who, phrase, tense, "" if "chance" in idiom else negation)
 
 declare("to be late or angry, with être en",
-        what=BEING, tense="present imperfect future", negation=0.3, when=time_of_state, kept=0.5)
+        what=BEING, tense="present imperfect future", negation=sometimes_not(0.3),
+        when=time_of_state, kept=0.5)
 
 @construction("to need, with avoir besoin de")
 def need():
@@ -90,7 +105,7 @@ declare("reflexive with parts of the body",
         what="{own}/d {part}/p | {own}/d {part}/p",
         do=lambda row, what: verb_phrase(f"{row[0]}=se {row[1]}", what, agrees_with_subject=False),
         tense=lambda broken: "past" if broken else pick("past present future near"),
-        seldom=lambda: pick_not(0.15), negation=lambda broken, seldom: "" if broken else seldom,
+        seldom=sometimes_not(0.15), negation=lambda broken, seldom: "" if broken else seldom,
         when=lambda broken, tense: time_for(tense) if broken else day_time(tense), kept=0.7)
 
 def crossed(who, en, fr, liked, tense):
@@ -109,7 +124,7 @@ def crossed(who, en, fr, liked, tense):
     return pair(template, v=concept(), who=who, will=will, liked=Pair(spoken, liked.fr), form=forms)
 
 declare("to miss somebody, with manquer",
-        who=subject, tense="present present imperfect future",
+        who=subject, tense=weighted({"present": 2}, "imperfect future"),
         another=lambda who: lambda: subject_pronoun(other_than(who)),
         liked=lambda another: one_of(another, named, relative_of, country_name)(),
         said=lambda who, liked, tense: crossed(who, "miss", "manquer", liked, tense))
@@ -130,14 +145,14 @@ declare("colorful idiom",
 declare("places: à, en, au and chez",
         verb="live work be stay", what=one_of(town, country, home_of, town, country),
         tense=lambda verb: pick("present future imperfect" if verb == "be" else "present future used"),
-        seldom=lambda: pick_not(0.2), negation=lambda tense, seldom: seldom if tense != "used" else "")
+        seldom=sometimes_not(0.2), negation=lambda tense, seldom: seldom if tense != "used" else "")
 declare("adverb after the verb",
         adverb=FREQUENCY, word=lambda adverb: adverb.en[0].text,
         do=lambda who, word: action(who) if word in TENSES_OF else visible(who, activity, "present"),
         tense=lambda word: pick(TENSES_OF[word]) if word == "also" else TENSES_OF.get(word, "present"))
 declare("manner",
         ways=lambda: pick(WAYS).split(":"), way=lambda ways: pick(ways[1]),
-        tense="present future near can", negation=0.25,
+        tense="present future near can", negation=sometimes_not(0.25),
         very=lambda way: "very/a | très/a" if way not in ("carefully", "hard") and chance(0.3) else "|",
         verb=lambda ways: ways[0], placed=lambda tense: tense in ("present", "future") and chance(0.5),
         where=lambda verb, placed: place(lexicon.USUAL_PLACES[verb]) if (

@@ -7,7 +7,7 @@ translation and one gender; a verb names the classes of things it acts on.
 import re
 from collections import namedtuple
 
-from draw import listed, rows
+from draw import entries, listed, rows
 
 
 # `en` and `fr` hold several words for compounds; `kind` is count, mass or compound; `adjectives` is the
@@ -88,8 +88,8 @@ SINGLE_NOUNS = {x.en[0]: x for nouns in NOUNS.values() for x in nouns if len(x.e
 
 
 def nouns_of(classes):
-    """The nouns that a text names by their classes or one by one."""
-    return [x for name in listed(classes) for x in NOUNS.get(name) or [SINGLE_NOUNS[name]]]
+    """The nouns that a text or a list names by their classes or one by one."""
+    return [x for name in entries(classes) for x in NOUNS.get(name) or [SINGLE_NOUNS[name]]]
 
 
 # Where one is: the prepositions and whether one goes there `to`, then the noun.

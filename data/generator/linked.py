@@ -1,6 +1,24 @@
 """Constructions that join clauses or verbs: relatives, subordinates, infinitives, passive."""
 
-from constructions import *
+from dataclasses import replace
+
+import english
+import french
+import lexicon
+from adverbials import destination, place, spot
+from clauses import ING, WHILE, clause, having_object, nonfinite, question, read_phrase, verb_phrase
+from constructions import AND, BECAUSE, BUT, asks, construction, declare, timed
+from draw import below, chance, pick, pick_not, pick_number, sometimes_not, weighted
+from events import (
+    STATES_OF_MIND, action, activity, allowed, definite, is_, item, item_verb, known, person_verb, quality,
+    state, suitable, visible,
+)
+from french import agree
+from phrases import (
+    OWN, PEOPLE, PRONOUNS, direct, named, named_or_relative, noun_of, noun_phrase, person, pronoun,
+    pronoun_again, role, subject, subject_pronoun, third_party,
+)
+from words import NOTHING, Pair, pair
 
 ERRANDS = ("buy", "see", "help", "meet", "invite", "look", "wait")
 DONE = lexicon.verbs_with("""repair: vehicle furniture, wash: vehicle garment, clean: furniture garment,
@@ -26,7 +44,7 @@ for name, verbs in (("infinitive with à", lexicon.WITH_A), ("infinitive with de
     declare(name, verb=verbs,
             inner=lambda who: activity(who) if chance(0.75) else verb_phrase(pick(lexicon.REFLEXIVE)),
             do=lambda who, verb, inner: followed(verb, inner, who.person),
-            tense="past past near future", negation=0.15)
+            tense=weighted({"past": 2}, "near future"), negation=sometimes_not(0.15))
 
 @construction("want, like and hope with an infinitive")
 def wishing():
@@ -35,7 +53,7 @@ def wishing():
     if chance(0.3):
         return clause(who, followed(lexicon.verb("like=vouloir"), inner, who.person), "conditional")
     verb = lexicon.verb(pick("want like hope prefer"))
-    tense = "present" if verb.en == "hope" else pick("present present imperfect")
+    tense = "present" if verb.en == "hope" else pick({"present": 2, "imperfect": 1})
     negation = pick_not(0.3) if verb.en in ("want", "like") else ""
     return clause(who, followed(verb, definite(who) if negation else inner, who.person), tense, negation)
 
@@ -51,7 +69,7 @@ def want_somebody():
         other = replace(other, en=(replace(other.en[0], text=PRONOUNS[name].object),))
     inner = activity(other)
     what = pair("{c} | que/V {c}", v=inner.meaning, c=clause(other, inner, "subjunctive"))
-    return clause(who, verb_phrase("want", what), pick("present present imperfect"), pick_not(0.25))
+    return clause(who, verb_phrase("want", what), pick({"present": 2, "imperfect": 1}), pick_not(0.25))
 
 declare("before and without doing",
         who=subject, do=action, second=definite,
@@ -101,7 +119,7 @@ declare("passive",
         done=lambda row, who: done_to(lexicon.verb(row[0]), who),
         agent=lambda: "by/b {doer} | par/b {doer}" if chance(0.75) else "|",
         what="{done}/a {agent} | {done}/a {agent}",
-        tense="perfect future past", negation=0.15, time=0.5)
+        tense="perfect future past", negation=sometimes_not(0.15), time=0.5)
 
 def relative_subject(head, word="who"):
     """The relative pronoun « qui », which agrees like its head."""
@@ -124,7 +142,8 @@ def relative_qui():
     return clause(subject(), verb_phrase(verb, head), "present" if verb.en in STATES_OF_MIND else tense)
 
 declare("relative with que",
-        who=subject, what=lambda: item("the"), verb=item_verb, usual="past past near progressive",
+        who=subject, what=lambda: item("the"), verb=item_verb,
+        usual=weighted({"past": 2}, "near progressive"),
         fits=lambda verb, usual: usual if allowed(verb, usual) else "past",
         tense=lambda verb, fits: "perfect" if verb.en == "read" else fits,
         c=lambda who, verb, what, tense: clause(who, having_object(verb, what), tense),

@@ -1,6 +1,20 @@
 """Constructions of the noun phrase: articles, adjectives, possession, quantity, comparison."""
 
-from constructions import *
+from dataclasses import replace
+
+import english
+import lexicon
+from adverbials import NUMBERS, TENS, somewhere, spot
+from clauses import clause, having_object, question, verb_phrase
+from constructions import construction, declare, sentence_of, told
+from draw import chance, either, listed, one_of, pick, pick_not, pick_number, rows, sometimes_not, weighted
+from events import HANDLED, intense, is_, known, quality, state
+from french import agree
+from phrases import (
+    agreeing, article, counted, described_noun, fitting, named, named_or_relative, noun_of, noun_phrase,
+    person, pronoun, relative_of, stressed_pronoun, subject, subject_pronoun, third_party,
+)
+from words import pair
 
 HANDLING = [(verb, classes) for verb, classes in lexicon.TRANSITIVE if verb.en in listed("""
     buy sell lose find look choose see forget read wear open repair wash visit photograph keep hide""")]
@@ -52,7 +66,7 @@ declare("adjective after the noun", do=lambda: handled("the a this", "after"))
 declare("adjective before the noun", do=lambda: handled("the a this", "before"))
 declare("adjectives on both sides", do=lambda: handled("the a that", "before", "after"))
 declare("predicate adjective with agreement",
-        tense="present present imperfect future", of_person=lambda: chance(0.5),
+        tense=weighted({"present": 2}, "imperfect future"), of_person=lambda: chance(0.5),
         who=lambda of_person: subject() if of_person else known(HANDLED + " building animal"),
         what=lambda who, of_person: intense(state if of_person else quality, who))
 declare("partitive article",
@@ -88,7 +102,7 @@ def possessor():
     return told(pronoun(), verb_phrase(verb, what), "", "past future")
 
 declare("noun compound", kind=" ".join(COMPOUND_VERBS),
-        what=lambda kind: described_noun(pick(lexicon.NOUNS[kind]), "the a this I she", 0.2),
+        what=lambda kind: described_noun(pick(lexicon.NOUNS[kind]), "the a this I she", described=0.2),
         do=lambda kind, what: verb_phrase(pick(COMPOUND_VERBS[kind]), what))
 
 @construction("numbers and prices")
@@ -196,8 +210,8 @@ declare("there is",
         tense=(("present", "a"), ("past", "avait"), ("present", "a")), where=either(0.6, somewhere, spot),
         be=lambda tense, thing: (english.finite("be", tense[0], thing.person), tense[1]),
         said="there/t {be}/a {thing} {where} | il/T y/t {be}/a {thing} {where}")
-declare("where things are", who=lambda: known("thing garment text", "the my my"),
-        do=lambda: verb_phrase("be", spot()), negation=0.25, tense="present imperfect")
+declare("where things are", who=lambda: known("thing garment text", {"the": 1, "my": 2}),
+        do=lambda: verb_phrase("be", spot()), negation=sometimes_not(0.25), tense="present imperfect")
 
 @construction("nationality and language")
 def nationality():

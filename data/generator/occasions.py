@@ -1,6 +1,18 @@
 """Weather, dates, clock times and lengths of time."""
 
-from constructions import *
+from functools import partial
+
+import english
+import lexicon
+from adverbials import (
+    DAYS, MONTHS, NUMBERS, TENS, at_clock, clock, country, day_time, place, time_for, time_of_state, town,
+    town_or_country,
+)
+from clauses import clause, question, verb_phrase
+from constructions import asks, construction, declare
+from draw import below, chance, listed, one_of, pick, rows
+from phrases import noun_phrase, subject, subject_pronoun, third_party
+from words import Pair, pair, perhaps, words
 
 # English after the verb and French after « il fait »; the fine ones are said of the weather.
 WEATHER = listed("""hot/a | chaud/a; cold/a | froid/a; windy/a | du/A vent/a; sunny/a | du/A soleil/a;
@@ -55,7 +67,8 @@ def clock_time():
         said = pair("it/i is/v {time} | il/i est/v {time}", time=clock())
         return said + perhaps(0.3, lambda: pair("in/A the/a morning/b | du/a matin/b"))
     noun, _, verbs = pick(SCHEDULED).partition(":")
-    what, phrase = noun_phrase(lexicon.noun(*noun.split()), pick("the the you")), verb_phrase(pick(verbs))
+    what = noun_phrase(lexicon.noun(*noun.split()), pick({"the": 2, "you": 1}))
+    phrase = verb_phrase(pick(verbs))
     if phrase.verb.en == "leave" and chance(0.4):
         phrase = phrase.about("for/p {city}/a | pour/p {city}/a", city=pick(lexicon.CITIES))
     return clause(what, phrase, pick("present past future")) + at_clock()

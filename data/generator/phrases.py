@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import english
 import lexicon
-from draw import chance, either, listed, one_of, pick, pick_number, rows
+from draw import chance, either, listed, one_of, pick, pick_number, rows, weighted
 from french import agree, plural
 from words import NOTHING, Pair, concept, pair
 
@@ -187,7 +187,7 @@ def country_name():
 
 def relative_of(owner=None):
     """A member of somebody's family."""
-    owner = owner or pick("I I he she we you")
+    owner = owner or pick({"I": 2}, "he she we you")
     family = [x for x in lexicon.NOUNS["family"] if x.en[0] not in NOT_OF.get(owner, ())]
     return noun_phrase(pick(family), owner)
 
@@ -198,12 +198,12 @@ def role():
     return noun_phrase(pick(lexicon.NOUNS["person"]), "the", number)
 
 
-def pronoun(names=PEOPLE):
-    """One of the pronouns, as a subject."""
-    return subject_pronoun(pick(names))
+def pronoun(names=PEOPLE, others=()):
+    """One of the pronouns, picked by name, as a subject."""
+    return subject_pronoun(pick(names, others))
 
 
-person = one_of(named, named, relative_of, role)
+person = one_of(*weighted({named: 2}, (relative_of, role)))
 named_or_relative = one_of(named, relative_of)
 subject = one_of(pronoun, person)
 # Anybody but the speaker and the hearer.

@@ -1,6 +1,17 @@
 """Constructions with object pronouns, which stand before the verb in French."""
 
-from constructions import *
+import lexicon
+from adverbials import NUMBERS
+from clauses import clause, verb_phrase
+from constructions import AND, BECAUSE, BUT, construction, declare, told
+from draw import chance, either, one_of, pick, pick_number, rows, sometimes_not
+from events import activity, is_, item, item_verb, object_of, quality, to_other
+from phrases import (
+    clitic, country_name, direct, indirect, named, noun_of, noun_phrase, other_than, person, pronoun,
+    pronoun_again, pronoun_for, role, stressed_pronoun, subject, third_party,
+)
+from surface import capital
+from words import Pair, pair
 
 GIFTS = "text thing fruit keepsake"
 
@@ -15,10 +26,11 @@ def taking_up(what, verb):
 
 def given(who, receiver):
     """To give, show or send something to a pronoun."""
-    what = object_of(who, pick(GIFTS), "the own this", 0.15)
+    what = object_of(who, pick(GIFTS), "the own this", described=0.15)
     return verb_phrase(pick(lexicon.GIVING), receiver, what)
 
-declare("direct object pronoun", do=to_other, negation=0.3, tenses="present past near future", time=0.4)
+declare("direct object pronoun",
+        do=to_other, negation=sometimes_not(0.3), tenses="present past near future", time=0.4)
 
 @construction("pronoun for a thing named before")
 def antecedent():
@@ -34,12 +46,14 @@ def antecedent():
 
 declare("participle agreement with a preceding object",
         what=item, verb=item_verb, who=subject,
-        tense=lambda verb: "perfect" if verb.en == "read" else pick("past past perfect"), negation=0.3,
+        tense=lambda verb: "perfect" if verb.en == "read" else pick({"past": 2, "perfect": 1}),
+        negation=sometimes_not(0.3),
         b=lambda what, verb, who, tense, negation: clause(who, taking_up(what, verb), tense, negation),
         said=lambda what, b: topic(what, b) if chance(0.5) else pair(
             AND, a=is_(what, quality(what), "imperfect"), b=b))
 declare("indirect object pronoun",
-        who=subject, to=lambda who: indirect(other_than(who)), negation=0.2, talking=lambda: chance(0.5),
+        who=subject, to=lambda who: indirect(other_than(who)), negation=sometimes_not(0.2),
+        talking=lambda: chance(0.5),
         do=lambda who, to, talking: verb_phrase(pick(lexicon.TO_PERSON), to) if talking else given(who, to),
         said=lambda who, do, negation, talking: told(who, do, negation, "present past near future")
         if talking else clause(who, do, pick("past perfect pluperfect near future"), negation))
@@ -50,7 +64,7 @@ declare("two object pronouns",
         what=lambda: noun_phrase(noun_of(GIFTS), pick("the this I"), pick_number(0.4)),
         who=lambda: pick((third_party(), pronoun())), to=lambda who: indirect(other_than(who), "to"),
         do=lambda what, to: verb_phrase(pick(lexicon.GIVING), direct(pronoun_for(what)), to),
-        tense="past perfect future near", negation=0.3,
+        tense="past perfect future near", negation=sometimes_not(0.3),
         said=lambda what, who, do, tense, negation: topic(what, clause(who, do, tense, negation)))
 declare("pronoun y",
         who=subject, feeling=lambda: "love" if chance(0.5) else "know",

@@ -24,13 +24,16 @@ POOL = 26_000
 EVERYDAY_SIZES = {"train": 6_000, "validation": 150}
 TRAIN_LENGTH, CHALLENGE_LENGTH, EVERYDAY_LENGTH = range(3, 15), range(15, 26), range(1, 15)
 SEEN_IN_TRAIN = 8
-HELD_OUT_SHARE = 1.3
+# How many of its pairs a construction may give away, as a multiple of its even share.
+GIVEN_SHARE = 1.3
 # Minimum count of a word whose training pair may be left out.
 COMMON = 30
 LEAST_PER_CONSTRUCTION, LEAST_PER_EVERYDAY = 170, 25
-# Number of sentences that are changed into what somebody types.
+# Share of the sentences that are changed into what somebody types.
 TYPED, TYPED_EVERYDAY = 0.06, 0.4
 LEAST_WORDS = 600
+# How often `not` is short (`don't`), and how often other verbs of everyday sentences are (`I'm`).
+SHORT_NEGATION, CONTRACTED = 0.5, 0.4
 # Number of vain draws in a row that shows that a construction is exhausted.
 PATIENCE = 60
 Example = namedtuple("Example", "construction sentence")
@@ -63,8 +66,8 @@ def is_new(item, known):
 def drawn(make, known, lengths, everyday=False):
     """A new sentence of acceptable length, none of those held out, or None when none turns up."""
     for _ in range(PATIENCE):
-        meaning, short_negation = make(), chance(0.5)
-        item = sentence(meaning, short_negation, contracted=everyday and chance(0.4))
+        meaning, short_negation = make(), chance(SHORT_NEGATION)
+        item = sentence(meaning, short_negation, contracted=everyday and chance(CONTRACTED))
         held_out = everyday and is_held_out(item)
         if len(item.en.split()) in lengths and not held_out and is_new(item, known):
             return item
@@ -95,7 +98,7 @@ def split(pool):
     for example in pool:
         words = word_counts([example])
         name = next((n for n in ("validation", "test") if len(sets[n]) < SIZES[n]), "train")
-        share = HELD_OUT_SHARE * SIZES[name] / len(CONSTRUCTIONS)
+        share = GIVEN_SHARE * SIZES[name] / len(CONSTRUCTIONS)
         spared = all(counts[w] - n >= SEEN_IN_TRAIN for w, n in words.items())
         spared = spared and not is_held_out(example.sentence)
         if name != "train" and spared and taken[name, example.construction] < share:
@@ -137,7 +140,7 @@ def thinned(train, wanted):
     """The training pairs without some whose words are common, about as many of each construction."""
     counts, taken, kept = word_counts(train), Counter(), []
     surplus = sum(not is_held_out(x.sentence) for x in train) - wanted
-    share, left_out = 1.3 * surplus / len(CONSTRUCTIONS), 0
+    share, left_out = GIVEN_SHARE * surplus / len(CONSTRUCTIONS), 0
     for example in train:
         if is_held_out(example.sentence):
             continue

@@ -1,11 +1,25 @@
 """Feelings, likes, requests and plain statements."""
 
-from constructions import *
+from functools import partial
+
+import lexicon
+from adverbials import place, spot
+from clauses import clause, nonfinite, question, read_phrase, verb_phrase
+from constructions import asks, everyday
+from draw import below, chance, either, one_of, pick, pick_not, rows, weighted
 from errands import OPENINGS, requested, the_place
-from greetings import FAMILIAR, a_city, asked, called, framed, in_person, in_place, somebody, subject_last
+from events import is_, quality
+from greetings import (
+    FAMILIAR, MARKS, a_city, asked, called, framed, in_person, in_place, somebody, subject_last,
+)
 from idiomatic import BEING, HAVING
 from introductions import parents
 from lexicon import Adjective
+from phrases import (
+    agreeing, article, country_name, described_noun, direct, name_of, noun_of, noun_phrase, other_than,
+    pronoun, relative_of, role,
+)
+from words import NOTHING, concept, pair
 
 TRAITS = [Adjective(*x, "P") for x in rows("""lost perdu, married marié, single célibataire, young jeune,
     old vieux, rich riche, intelligent intelligent, strong fort, famous célèbre, shy timide, tall grand,
@@ -13,20 +27,19 @@ TRAITS = [Adjective(*x, "P") for x in rows("""lost perdu, married marié, single
     sure sûr""")]
 # Those that one is or is not, without more or less.
 ABSOLUTE = ("lost", "married", "single", "alone", "ready", "sure")
-ANSWERING = "|; |; |; yes/a , | oui/a ,; no/a , | non/a ,; sorry/a , | pardon/a ,"
-APOLOGETIC = """|; |; |; sorry/a , | pardon/a ,; I/i am/v sorry/s , | je/i suis/v désolé/s ,;
-    no/a , | non/a ,; excuse/e me/m , | excusez/e -moi/m ,"""
-KNOWING = """understand:; understand:; understand:; know=savoir:; know=savoir:; know=savoir:;
-    remember=se souvenir:; agree=être: | d'accord/V; see:; hear:; smoke=fumer:; drive:; swim:; dance:;
-    work:; sleep:"""
+ANSWERING = weighted({"|": 3}, "yes/a , | oui/a ,; no/a , | non/a ,; sorry/a , | pardon/a ,")
+APOLOGETIC = weighted({"|": 3}, """sorry/a , | pardon/a ,; I/i am/v sorry/s , | je/i suis/v désolé/s ,;
+    no/a , | non/a ,; excuse/e me/m , | excusez/e -moi/m ,""")
+KNOWING = weighted({"understand:": 3, "know=savoir:": 3}, """remember=se souvenir:; agree=être: | d'accord/V;
+    see:; hear:; smoke=fumer:; drive:; swim:; dance:; work:; sleep:""")
 UNDERSTOOD = """the/t question/q | la/t question/q; this/t word/q | ce/t mot/q; the/t menu/q | la/t carte/q;
     this/t sentence/q | cette/t phrase/q; the/t problem/q | le/t problème/q; why/w | pourquoi/w;
     very/v well/w | très/v bien/w; everything/e | tout/e"""
-SO_MUCH = """|; |; |; very/v much/m | beaucoup/vm; so/v much/m | tellement/vm; too/a | aussi/a;
-    a/A lot/a | beaucoup/a"""
+SO_MUCH = weighted({"|": 3},
+    "very/v much/m | beaucoup/vm; so/v much/m | tellement/vm; too/a | aussi/a; a/A lot/a | beaucoup/a")
 PREFERENCES = lexicon.nouns_of("food drink fruit animal") + 2 * lexicon.DISHES
-HELPING = """help; help; hear; understand; call=appeler; wait for; follow=suivre; see; invite; look for;
-    listen to; thank"""
+HELPING = weighted({"help": 2},
+    "hear; understand; call=appeler; wait for; follow=suivre; see; invite; look for; listen to; thank")
 ORDERS = """come/a here/b | venez/a ici/b; wait/a a/b moment/c | attendez/a un/b moment/c;
     wait/a | attendez/a; sit/a down/A | asseyez/a -vous/A; be/a careful/b | faites/a attention/b;
     stop/a | arrêtez/a; look/a | regardez/a; listen/a | écoutez/a; come/a in/A | entrez/a;
@@ -111,9 +124,9 @@ COLORS = rows("""red rouge, green vert, blue bleu, black noir, white blanc, yell
 @everyday("love")
 def love():
     """`I love you.`: « Je t'aime. »."""
-    who = either(0.85, lambda: pronoun("I I I I I we he she they"), somebody)()
-    name = pick("you you he she they") if who.pronoun == "je" else other_than(who)
-    phrase = verb_phrase(pick("love=aimer; love=aimer; love=aimer; love=aimer; hate=détester"),
+    who = either(0.85, lambda: pronoun({"I": 5}, "we he she they"), somebody)()
+    name = pick({"you": 2}, "he she they") if who.pronoun == "je" else other_than(who)
+    phrase = verb_phrase(pick({"love=aimer": 4, "hate=détester": 1}),
                          direct("thou" if name == "you" else name))
     much = pair(pick(SO_MUCH)) if phrase.verb.en == "love" else NOTHING
     whom = called(0.6 if name == "you" else 0, FAMILIAR)
@@ -122,27 +135,27 @@ def love():
         return asks(question(who, phrase) + whom)
     if kind == 1:
         return clause(who, phrase, "present", "not") + whom
-    return framed(clause(who, phrase) + much + whom, 0, "|; |; |; |; yes/a , | oui/a ,")
+    return framed(clause(who, phrase) + much + whom, calling=0, openings={"|": 4, "yes/a , | oui/a ,": 1})
 
 
 @everyday("love of family and towns")
 def love_of():
     """`We love Paris.`"""
-    who = pronoun("I I I you he she they we")
+    who = pronoun({"I": 3}, "you he she they we")
     what = pick((somebody, a_city, country_name, lambda: relative_of(name_of(who)),
                  lambda: noun_phrase(lexicon.noun("family", "famille", "f"), name_of(who))))()
-    return framed(clause(who, verb_phrase("love", what)), 0.1)
+    return framed(clause(who, verb_phrase("love", what)), calling=0.1)
 
 
 @everyday("likes and dislikes")
 def likes():
     """`Do you like cheese?`"""
-    who = either(0.8, lambda: pronoun("I I I you you you he she we they"), somebody)()
+    who = either(0.8, lambda: pronoun({"I": 3, "you": 3}, "he she we they"), somebody)()
     noun = pick(PREFERENCES)
     what = noun_phrase(noun, "general", 1 if noun.kind == "mass" else 2)
-    phrase = verb_phrase(pick("like like like like love hate"), what)
+    phrase = verb_phrase(pick({"like": 4}, "love hate"), what)
     if who.pronoun != "je" and chance(0.6):
-        return asked(question(who, phrase), in_person(who))
+        return asked(question(who, phrase), calling=in_person(who))
     return clause(who, phrase, "present", pick_not(0.35))
 
 
@@ -155,23 +168,25 @@ def feeling(who):
 def trait(who):
     """To be tired or young, perhaps very much."""
     adjective = pick(lexicon.STATES + TRAITS)
-    very = "|; |; very/v | très/v; very/v | très/v; so/v | si/v; really/v | vraiment/v; too/v | trop/v"
+    very = weighted({"|": 2, "very/v | très/v": 2}, "so/v | si/v; really/v | vraiment/v; too/v | trop/v")
     very = pair("|" if adjective.en in ABSOLUTE else pick(very))
     return verb_phrase("be", very + agreeing(adjective, who))
 
 
 def how_somebody_is(make):
     """Drawer of `I'm hungry`, `Are you tired?`, by the predicate."""
+    anybody = either(0.75, lambda: pronoun({"I": 3, "you": 3}, "he she we they"), one_of(somebody, parents))
 
     def draw():
-        who = either(0.75, lambda: pronoun("I I I you you you he she we they"), one_of(somebody, parents))()
+        who = anybody()
         phrase = make(who)
         if who.pronoun != "je" and chance(0.5):
-            return asked(pair(pick("|; |; |; |; why/w | pourquoi/w")) + question(who, phrase), in_person(who))
+            why = pair(pick({"|": 4, "why/w | pourquoi/w": 1}))
+            return asked(why + question(who, phrase), calling=in_person(who))
         if chance(0.25):
-            return framed(clause(who, phrase, "present", "not"), 0.15, ANSWERING, ".")
-        behind = pair(pick("|; |; |; |; today/a | aujourd'hui/a; too/b | aussi/b"))
-        return framed(clause(who, phrase) + behind, 0.15, ANSWERING)
+            return framed(clause(who, phrase, "present", "not"), calling=0.15, openings=ANSWERING, ends=".")
+        behind = pair(pick({"|": 4}, "today/a | aujourd'hui/a; too/b | aussi/b"))
+        return framed(clause(who, phrase) + behind, calling=0.15, openings=ANSWERING)
 
     return draw
 
@@ -183,23 +198,25 @@ everyday("being tired or young")(how_somebody_is(trait))
 @everyday("knowing and understanding")
 def knowing():
     """`Sorry, I don't understand.`"""
-    who = either(0.85, lambda: pronoun("I I I I you you we he she they"), somebody)()
+    who = either(0.85, lambda: pronoun({"I": 4, "you": 2}, "we he she they"), somebody)()
     phrase = read_phrase(pick(KNOWING))
     if phrase.verb.en == "understand" and chance(0.4):
         phrase = phrase.plus(pair(pick(UNDERSTOOD)))
     if who.pronoun != "je" and chance(0.5):
-        return asked(question(who, phrase), in_person(who), OPENINGS if who.pronoun == "vous" else "|")
-    return framed(clause(who, phrase, "present", pick_not(0.75)), 0.25, APOLOGETIC, ".")
+        openings = OPENINGS if who.pronoun == "vous" else "|"
+        return asked(question(who, phrase), calling=in_person(who), openings=openings)
+    return framed(clause(who, phrase, "present", pick_not(0.75)), calling=0.25, openings=APOLOGETIC, ends=".")
 
 
 @everyday("asking for help")
 def asking_for_help():
     """`Can you help me?`"""
     if chance(0.5):
-        return requested(pair(pick(REQUESTS)), 0.2)
-    who = pronoun("you you you you he she they we")
+        return requested(pair(pick(REQUESTS)), please=0.2)
+    who = pronoun({"you": 4}, "he she they we")
     name = "I" if who.pronoun == "vous" and chance(0.5) else other_than(who)
-    return requested(question(who, verb_phrase(pick(HELPING), direct(name)), pick("can can can could")))
+    phrase = verb_phrase(pick(HELPING), direct(name))
+    return requested(question(who, phrase, pick({"can": 3, "could": 1})))
 
 
 @everyday("short request")
@@ -207,8 +224,9 @@ def short_request():
     """`Wait a moment, please!`"""
     said = pair(pick(ORDERS))
     if chance(0.2):
-        return framed(said + pair(", please/a | , s'il/A vous/A plaît/a"), 0, ends=". !")
-    return framed(said, 0.55, "|; |; |; |; please/a , | s'il/A vous/A plaît/a ,", ". !")
+        return framed(said + pair(", please/a | , s'il/A vous/A plaît/a"), calling=0, ends=". !")
+    openings = {"|": 4, "please/a , | s'il/A vous/A plaît/a ,": 1}
+    return framed(said, calling=0.55, openings=openings, ends=". !")
 
 
 @everyday("fact about oneself")
@@ -216,27 +234,27 @@ def fact():
     """`I have a reservation.`"""
     (lost, perdu), (food, mets) = pick(LOST), pick(FOODS)
     said = pair(pick(FACTS), lost=lost, perdu=perdu, food=food, mets=mets)
-    return framed(said, 0.35, ANSWERING + "; hello/a , | bonjour/a ,", ". . !")
+    return framed(said, calling=0.35, openings=[*ANSWERING, "hello/a , | bonjour/a ,"], ends=MARKS)
 
 
 @everyday("short question")
 def short_question():
     """`What is this?`"""
     name = pick(lexicon.GIVEN_NAMES[pick("m f")])
-    return asked(pair(pick(WHAT_IS), it=pick("this that it"), name=name), 0.3, OPENINGS)
+    return asked(pair(pick(WHAT_IS), it=pick("this that it"), name=name), calling=0.3, openings=OPENINGS)
 
 
 @everyday("asking what somebody does")
 def asking_what():
     """`What are you doing?`, `Where do you live?`, `Who is he?`"""
-    who, kind = either(0.8, lambda: pronoun("you you you he she they we"), somebody)(), below(5)
+    who, kind = either(0.8, lambda: pronoun({"you": 3}, "he she they we"), somebody)(), below(5)
     if kind == 0:
-        verb = verb_phrase(pick("want want see hear say think like know=savoir prefer"))
+        verb = verb_phrase(pick({"want": 2}, "see hear say think like know=savoir prefer"))
         said = pair("what/w | que/w") + subject_last(who, verb)
     elif kind <= 2:
-        moment = pair(pick("""|; |; |; now/a | maintenant/a; today/a | aujourd'hui/a; here/a | ici/a;
-            tonight/a | ce/a soir/a"""))
-        phrase = verb_phrase(pick("do=faire do=faire do=faire eat drink read write watch look_for"))
+        moment = pair(pick({"|": 3},
+            "now/a | maintenant/a; today/a | aujourd'hui/a; here/a | ici/a; tonight/a | ce/a soir/a"))
+        phrase = verb_phrase(pick({"do=faire": 3}, "eat drink read write watch look_for"))
         said = pair("what/w | que/w") + question(who, phrase, "progressive") + moment
     elif kind == 3:
         verb = pick("go=aller go=aller live work live sleep eat")
@@ -247,7 +265,7 @@ def asking_what():
         why = chance(0.5) or verb in ("cry", "laugh", "smile")
         said = pair("why/w | pourquoi/w" if why else "when/w | quand/w")
         said = said + subject_last(who, verb_phrase(verb), "progressive")
-    return asked(said, in_person(who) / 2)
+    return asked(said, calling=in_person(who) / 2)
 
 
 @everyday("asking who")
@@ -258,9 +276,9 @@ def asking_who():
         who = noun_phrase(noun_of("adult child"), pick("this that the"))
     if who.pronoun in ("il", "elle") and chance(0.5):
         kin = "mother sister wife daughter aunt" if who.gender == "f" else "father brother husband son uncle"
-        return asked(question(who, verb_phrase("be", noun_phrase(noun_of(kin), "you"))), 0)
+        return asked(question(who, verb_phrase("be", noun_phrase(noun_of(kin), "you"))), calling=0)
     said = pair("who/w {q} | qui/w {q}", q=subject_last(who, verb_phrase("be")))
-    return asked(said, in_person(who), "|; |; |; and/a | et/a")
+    return asked(said, calling=in_person(who), openings={"|": 3, "and/a | et/a": 1})
 
 
 def short_doing(who):
@@ -279,17 +297,17 @@ def short_doing(who):
 @everyday("wanting and having to")
 def wanting():
     """`I want to sleep.`, `I have to go.`"""
-    who = pronoun("I I I I we he she you they")
+    who = pronoun({"I": 4}, "we he she you they")
     inner = short_doing(who)
-    verb = lexicon.verb(pick("want want have=devoir need=avoir like=vouloir"))
+    verb = lexicon.verb(pick({"want": 2}, "have=devoir need=avoir like=vouloir"))
     to = "to/pV {i} | besoin/V de/p {i}" if verb.en == "need" else "to/V {i} | {i}"
     phrase = verb_phrase(verb).about(to, p=concept(), i=nonfinite(inner, who.person))
     if who.pronoun == "vous" and verb.en == "want":
         return asks(question(who, phrase))
-    now = pair(pick("|; |; now/n | maintenant/n; today/n | aujourd'hui/n"))
+    now = pair(pick({"|": 2}, "now/n | maintenant/n; today/n | aujourd'hui/n"))
     negation = pick_not(0.15) if verb.en == "want" else ""
     said = clause(who, phrase, "conditional" if verb.en == "like" else "present", negation)
-    return framed(said + now, 0.1, ANSWERING, ".")
+    return framed(said + now, calling=0.1, openings=ANSWERING, ends=".")
 
 
 @everyday("simple statement")
@@ -298,23 +316,23 @@ def simple_statement():
     kind = below(4)
     if kind == 0:
         noun = noun_of("animal building vehicle garment food fruit furniture")
-        kinds = "the the this" if noun.adjectives in ("B", "F", "G") else "the the I I she he"
-        what = described_noun(noun, kinds)
-        very = pair(pick("|; |; |; very/v | très/v; too/v | trop/v"))
+        whose = {"the": 2, "I": 2, "she": 1, "he": 1}
+        what = described_noun(noun, {"the": 2, "this": 1} if noun.adjectives in ("B", "F", "G") else whose)
+        very = pair(pick({"|": 3}, "very/v | très/v; too/v | trop/v"))
         said = verb_phrase("be", very + quality(what))
         return asks(question(what, said)) if chance(0.15) else clause(what, said, "present", pick_not(0.15))
     if kind == 1:
         noun = noun_of("food drink fruit")
         what = noun_phrase(noun, "some" if noun.kind == "mass" else pick("a the"),
                            1 if noun.kind == "mass" or chance(0.6) else 2)
-        who = pick((role, role, somebody, lambda: pronoun("I he she we")))()
+        who = pick({role: 2}, (somebody, partial(pronoun, "I he she we")))()
         verb = "drink" if noun in lexicon.NOUNS["drink"] else "eat"
         return clause(who, verb_phrase(verb, what), pick("present progressive"))
-    animal = noun_phrase(noun_of("animal"), pick("the the I you"))
+    animal = noun_phrase(noun_of("animal"), pick({"the": 2}, "I you"))
     who = pick((lambda: animal, somebody, role, lambda: pronoun("I he she they we you"), parents))()
     if kind == 2:
-        said = clause(who, verb_phrase(pick("sleep sleep eat sing work walk cry laugh")), "progressive")
-        return said + pair(pick("|; |; now/a | maintenant/a; here/h | ici/h"))
+        said = clause(who, verb_phrase(pick({"sleep": 2}, "eat sing work walk cry laugh")), "progressive")
+        return said + pair(pick({"|": 2}, "now/a | maintenant/a; here/h | ici/h"))
     where = spot() if who is animal and chance(0.6) else place()
     if chance(0.15) and who.pronoun != "je":
         return asks(question(who, verb_phrase("be", where)))
@@ -324,11 +342,12 @@ def simple_statement():
 @everyday("favorite things")
 def favorite_things():
     """`My favorite color is blue.`, `What is your favorite film?`"""
-    name, (en, fr) = pick("I I I you he she"), pick(COLORS)
+    name, (en, fr) = pick({"I": 3}, "you he she"), pick(COLORS)
     favorite = Adjective("favorite", "préféré", "")
     if chance(0.5):
         what = noun_phrase(lexicon.noun("color", "couleur", "f"), name, 1, [favorite])
         return is_(what, pair("{en}/b | le/B {fr}/b", en=en, fr=fr))
     what = noun_phrase(lexicon.noun(*pick(FAVORITES)), name, 1, [favorite])
     quel = article("quel", what.gender, 1)
-    return asked(pair("what/w is/v {x} | {quel}/w est/v {x}", x=what, quel=quel), 0.2, OPENINGS)
+    said = pair("what/w is/v {x} | {quel}/w est/v {x}", x=what, quel=quel)
+    return asked(said, calling=0.2, openings=OPENINGS)

@@ -1,7 +1,14 @@
 """Constructions of tense and negation."""
 
-from constructions import *
+import lexicon
+from adverbials import NUMBERS, at_clock, day_time, destination, somewhere, time_for
+from clauses import clause, verb_phrase
+from constructions import IF, WHEN, construction, declare, sentence_of, timed
+from draw import below, chance, either, pick, pick_not, rows, sometimes_not, weighted
+from events import action, activity, definite, is_, state, to_other
 from exchanges import NOTHING_VERBS
+from phrases import as_noun, counted, fitting, noun_of, noun_phrase, pronoun_again, subject, third_party
+from words import NOTHING, pair, perhaps
 
 WEATHER = """
     it/i rains/a | il/i pleut/a; it/i snows/a | il/i neige/a; it/i is/f hot/a | il/i fait/f chaud/a;
@@ -13,21 +20,21 @@ RESTRICTED = lexicon.verbs_with("""eat: food fruit, drink: drink, have: thing ga
 NOBODY_VERBS = "see know help invite hear meet"
 HAD = ("time/t | le/T temps/t", "more/m money/n | plus/m de/M argent/n")
 
-declare("compound past with avoir", tense="past past perfect", do=action, time=0.5)
+declare("compound past with avoir", tense={"past": 2, "perfect": 1}, do=action, time=0.5)
 declare("compound past with être",
         verb=lexicon.MOTION + lexicon.ARRIVAL,
         what=lambda verb: destination() if verb.fr in ("aller", "revenir") else (
             somewhere() if verb.fr == "rester" else NOTHING),
-        when=either(0.4, at_clock, lambda: time_for("past")), tense="past", negation=0.2)
+        when=either(0.4, at_clock, lambda: time_for("past")), tense="past", negation=sometimes_not(0.2))
 declare("reflexive verb",
-        verb=lexicon.REFLEXIVE, tense="past past near present future",
+        verb=lexicon.REFLEXIVE, tense=weighted({"past": 2}, "near present future"),
         hour=lambda verb: chance(0.4) and verb.fr not in ("reposer", "amuser", "dépêcher"),
         negation=lambda hour: "" if hour else pick_not(0.25),
         when=lambda hour, tense: at_clock() if hour else day_time(tense))
 
-def action_or_leaving(who, probability=0.6):
-    """Some action with the given probability, else to leave or to arrive."""
-    return action(who) if chance(probability) else verb_phrase(pick("leave arrive"))
+def action_or_leaving(who, acting=0.6):
+    """Some action with the probability `acting`, else to leave or to arrive."""
+    return action(who) if chance(acting) else verb_phrase(pick("leave arrive"))
 
 declare("imparfait for habits", do=lambda who: activity(who, "used"), tense="used", time=0.5)
 declare("imparfait as background",
@@ -43,11 +50,11 @@ declare("pluperfect",
         b=lambda other: clause(other, verb_phrase(pick(["arrive"])), "past") if other else None,
         said=lambda other: WHEN if other else "{a} before/a dinner/b | {a} avant/a le/B dîner/b")
 declare("future",
-        who=subject, do=activity, negation=lambda: pick("- - not never"),
+        who=subject, do=activity, negation=lambda: pick({"": 2}, "not never"),
         a=lambda who, do, negation: clause(who, definite(who) if negation else do, "future", negation),
         said=lambda a, negation: a if negation == "never" else a + time_for("future"))
 declare("near future", do=activity, tense="near", time=0.6)
-declare("recent past with venir de", do=lambda who: action_or_leaving(who, 0.7), tense="recent")
+declare("recent past with venir de", do=lambda who: action_or_leaving(who, acting=0.7), tense="recent")
 
 @construction("condition with si and conditional")
 def conditional():
@@ -74,7 +81,7 @@ declare("condition with si and future",
         b=lambda who: clause(who, activity(who), "future"),
         a=lambda weather, mood: timed(mood or weather, "future", 0.3), said=IF)
 declare("modal verb",
-        who=subject, tense="can must should could", negation=0.3,
+        who=subject, tense="can must should could", negation=sometimes_not(0.3),
         do=lambda who, negation: (definite if negation else activity)(who),
         a=lambda who, do, tense, negation: clause(who, do, tense, negation),
         said=lambda a, negation: a if negation else timed(a, "future", 0.4))
@@ -83,13 +90,14 @@ declare("negation with jamais",
         do=lambda who: definite(who, "present"), negation="never",
         present=lambda do: chance(0.6) and do.verb.en != "read",
         tense=lambda present: "present" if present else pick("perfect future pluperfect"))
-declare("negation with plus", do=lambda who: definite(who, "used"), tense="present present future",
+declare("negation with plus",
+        do=lambda who: definite(who, "used"), tense={"present": 2, "future": 1},
         negation="no_longer not_anymore")
 declare("negation with pas encore", do=definite, tense="perfect", negation="not_yet")
 declare("nothing and nobody as objects",
         who=subject, negation="nothing nobody",
         verb=lambda negation: pick(NOTHING_VERBS if negation == "nothing" else NOBODY_VERBS),
-        tense=lambda verb: "present" if verb == "know" else pick("past past future present near"),
+        tense=lambda verb: "present" if verb == "know" else pick({"past": 2}, "future present near"),
         a=lambda who, verb, tense, negation: clause(who, verb_phrase(verb), tense, negation),
         said=lambda a: a + perhaps(0.6, somewhere))
 construction("nothing and nobody as subjects")(either(
@@ -114,5 +122,5 @@ declare("restriction with ne que",
         noun=lambda row: noun_of(row[1]),
         what=lambda number, noun: counted(number, noun) if number else noun_phrase(
             noun, "partitive", 1 if noun.kind == "mass" else 2),
-        tense=lambda number: pick("present present imperfect" if number else "present past future"),
+        tense=lambda number: pick({"present": 2, "imperfect": 1} if number else "present past future"),
         negation="only")

@@ -7,7 +7,7 @@ goes, so the links stay right.
 import re
 
 import lexicon
-from draw import chance, pick
+from draw import chance, pick, weighted
 from surface import Sentence
 
 # Words with a capital of their own.
@@ -16,8 +16,8 @@ _ROWS = (*lexicon.NAMES["m"], *lexicon.NAMES["f"], *lexicon.CITIES, *lexicon.MOR
 PROPER = {"I", *(x for row in _ROWS for x in row),
           *(x for names in (lexicon.GIVEN_NAMES, lexicon.RARE_NAMES) for x in names["m"] + names["f"])}
 # Which habits go together, those that are common more than once.
-HABITS = """mark; mark; mark; mark comma; mark capital; mark capital; mark capital comma; mark capital comma;
-    mark capitals comma; mark capitals comma apostrophe; capital; capitals"""
+HABITS = weighted({"mark": 3, "mark comma": 1, "mark capital": 2, "mark capital comma": 2},
+    "mark capitals comma; mark capitals comma apostrophe; capital; capitals")
 # Short forms that are no other words without their apostrophe.
 WITHOUT_APOSTROPHE = {x.replace("'", ""): x for x in
                       "don't doesn't didn't can't isn't aren't i'm what's where's that's name's".split()}
@@ -43,7 +43,7 @@ def _without_apostrophe(text):
 
 def typed(item, casual):
     """A sentence as somebody types it; only casual ones lose more than the mark and the first capital."""
-    habits = pick(HABITS if casual else "mark; mark; mark capital; capital").split()
+    habits = pick(HABITS if casual else weighted({"mark": 2}, "mark capital; capital")).split()
     en, fr = (_without(x, habits) for x in (item.en, item.fr))
     if "capital" in habits and not _is_proper(en):
         en, fr = (x if _is_proper(x) else x[0].lower() + x[1:] for x in (en, fr))

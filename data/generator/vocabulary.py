@@ -1,7 +1,13 @@
 """Single words and short phrases, as one types them to try a translator, and two sentences in a row."""
 
-from constructions import *
+from adverbials import DAYS, MONTHS, NUMBERS, TENS
+from clauses import verb_phrase
+from constructions import EVERYDAY, everyday
+from draw import below, chance, listed, pick, rows, weighted
 from introductions import TEENS, number
+from phrases import counted, described_noun, noun_of, noun_phrase
+from surface import capital
+from words import Pair, pair
 
 NOUNS = """animal fruit food drink garment vehicle solid keepsake furniture opening building family child
     adult text abstract animal family"""
@@ -41,7 +47,7 @@ def short_phrase():
     noun = noun_of(NOUNS)
     if chance(0.25) and noun.kind != "mass":
         return counted(number(12), noun)
-    return described_noun(noun, "the a the a I you this", 0.35)
+    return described_noun(noun, "the a the a I you this", described=0.35)
 
 
 @everyday("counting")
@@ -53,8 +59,8 @@ def counting():
     return sum((pair(",") + x for x in counted_[1:]), counted_[0])
 
 
-FIRST = """greeting; greeting; short answer; short request; thanks; apology; being well; meeting somebody;
-    telling a name; fact about oneself"""
+FIRST = weighted({"greeting": 2}, """short answer; short request; thanks; apology; being well;
+    meeting somebody; telling a name; fact about oneself""")
 SECOND = """telling a name; asking for a name; being well; asking after somebody; origin;
     fact about oneself; wanting and having to"""
 ALONE = ("two sentences", "single word", "short phrase", "counting")

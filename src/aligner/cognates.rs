@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::pair_posteriors::PairPosteriors;
-use super::translation_table::TranslationTable;
+use super::translation_table::{TableEntry, TranslationTable};
 use super::vocab::AlignerVocab;
 
 /// Maximum count of a rare word.
@@ -32,7 +32,7 @@ impl LikelyTranslations {
     /// Collects the likely entries of a table over `words` source and target words.
     pub fn new(table: &TranslationTable, words: [usize; 2]) -> Self {
         let mut all = words.map(|words| vec![Vec::new(); words]);
-        for (source, target, probabilities) in table.likely(MIN_PROBABILITY) {
+        for TableEntry { source, target, probabilities } in table.likely(MIN_PROBABILITY) {
             all[0][source as usize].push(LikelyTranslation { word: target, probabilities });
             all[1][target as usize].push(LikelyTranslation { word: source, probabilities });
         }
@@ -49,11 +49,7 @@ impl LikelyTranslations {
         words: &[AlignerVocab; 2],
         counts: &[Vec<u32>; 2],
     ) {
-        let rare = |side: usize| {
-            let count = move |&id: &u32| counts[side].get(id as usize).copied().unwrap_or(0);
-            ids[side].iter().map(move |id| count(id) <= MAX_RARE_COUNT).collect::<Vec<bool>>()
-        };
-        let [rare_sources, rare_targets] = [rare(0), rare(1)];
+        let [rare_sources, rare_targets] = [0, 1].map(|side| are_rare(ids[side], &counts[side]));
         for (s, source) in texts[0].iter().enumerate() {
             for (t, target) in texts[1].iter().enumerate() {
                 let are_identical = source.len() > 1 && source == target;
@@ -61,19 +57,40 @@ impl LikelyTranslations {
                     continue;
                 }
                 let mut probabilities = if are_identical { [IDENTICAL_WEIGHT; 2] } else { [0.0; 2] };
-                let sides = [
-                    (rare_targets[t], ids[0][s], &self.0[0], words[1].words(), target),
-                    (rare_sources[s], ids[1][t], &self.0[1], words[0].words(), source),
-                ];
-                for (_, id, translations, words, rare) in sides.into_iter().filter(|side| side.0) {
-                    let Some(translations) = translations.get(id as usize) else { continue };
-                    let is_cognate = |known: &&LikelyTranslation| are_cognates(&words[known.word as usize], rare);
-                    for known in translations.iter().filter(is_cognate) {
-                        probabilities =
-                            [0, 1].map(|side| probabilities[side].max(COGNATE_WEIGHT * known.probabilities[side]));
-                    }
+                if rare_targets[t] {
+                    raise_to_cognates(&mut probabilities, self.of_word(0, ids[0][s]), &words[1], target);
+                }
+                if rare_sources[s] {
+                    raise_to_cognates(&mut probabilities, self.of_word(1, ids[1][t]), &words[0], source);
                 }
                 pair.raise(s, t, probabilities);
+            }
+        }
+    }
+
+    /// Likely translations of a word of the source (side 0) or the target (side 1); none for an unknown word.
+    fn of_word(&self, side: usize, id: u32) -> &[LikelyTranslation] {
+        self.0[side].get(id as usize).map_or(&[][..], Vec::as_slice)
+    }
+}
+
+/// Returns for each word whether it is rare by its training count, given by id; unknown words are rare.
+fn are_rare(ids: &[u32], counts: &[u32]) -> Vec<bool> {
+    ids.iter().map(|&id| counts.get(id as usize).copied().unwrap_or(0) <= MAX_RARE_COUNT).collect()
+}
+
+/// Raises the translation probabilities of a word and `rare`, a rare word of the other side, to those of the word's
+/// translations that are cognates of `rare`. The other side's words are `vocab`.
+fn raise_to_cognates(
+    probabilities: &mut [f32; 2],
+    translations: &[LikelyTranslation],
+    vocab: &AlignerVocab,
+    rare: &str,
+) {
+    for known in translations {
+        if are_cognates(&vocab.words()[known.word as usize], rare) {
+            for (probability, known) in probabilities.iter_mut().zip(known.probabilities) {
+                *probability = probability.max(COGNATE_WEIGHT * known);
             }
         }
     }

@@ -29,8 +29,8 @@ pub fn train(pairs: &[Pair], form: NormalForm, on_progress: &(dyn Fn(usize) + Sy
     estimate(pairs, form, None, on_progress)
 }
 
-/// As [`train`], with the links that another aligner found in its own training as a prior, in that aligner's normal
-/// form. The new aligner knows the words of both.
+/// Trains an aligner as [`train`] does, with the links that another aligner found in its own training as a prior, in that
+/// aligner's normal form. The new aligner knows the words of both.
 pub fn train_with_prior(pairs: &[Pair], prior: &WordAligner, on_progress: &(dyn Fn(usize) + Sync)) -> WordAligner {
     estimate(pairs, prior.form, Some(prior), on_progress)
 }
@@ -102,28 +102,36 @@ impl<'a> Em<'a> {
     /// E-step: adds expected counts of links and of NULL. Returns those of jumps.
     fn expect(&self, corpus: &IdCorpus, hmm: bool, on_progress: &(dyn Fn(usize) + Sync)) -> [JumpCounts; 2] {
         let step = if hmm { 1 } else { corpus.len().div_ceil(MAX_MODEL1_PAIRS).max(1) };
-        let expect = |block: usize| {
-            let pairs = block * BLOCK..corpus.len().min((block + 1) * BLOCK);
-            let mut jump_counts = [JumpCounts::zeros(), JumpCounts::zeros()];
-            let mut posteriors = PairPosteriors::default();
-            for pair in pairs.clone().step_by(step).map(|index| corpus.pair(index)) {
-                posteriors.load_pair(&self.table, &self.null, pair);
-                if hmm {
-                    posteriors.hmm_posteriors(&self.jumps, Some(&mut jump_counts));
-                } else {
-                    posteriors.model1_posteriors();
-                }
-                posteriors.accumulate_counts(pair, &self.link_counts, &self.null_counts);
-            }
-            on_progress(pairs.len());
-            jump_counts
-        };
-        let blocks: Vec<[JumpCounts; 2]> = (0..corpus.len().div_ceil(BLOCK)).into_par_iter().map(expect).collect();
+        let blocks: Vec<[JumpCounts; 2]> = (0..corpus.len().div_ceil(BLOCK))
+            .into_par_iter()
+            .map(|block| {
+                let pairs = block * BLOCK..corpus.len().min((block + 1) * BLOCK);
+                let jump_counts = self.expect_pairs(corpus, pairs.clone().step_by(step), hmm);
+                on_progress(pairs.len());
+                jump_counts
+            })
+            .collect();
         [0, 1].map(|direction| {
             let mut sum = JumpCounts::zeros();
             blocks.iter().for_each(|counts| sum.add(&counts[direction]));
             sum
         })
+    }
+
+    /// E-step of the pairs with the given indices.
+    fn expect_pairs(&self, corpus: &IdCorpus, pairs: impl Iterator<Item = usize>, hmm: bool) -> [JumpCounts; 2] {
+        let mut jump_counts = [JumpCounts::zeros(), JumpCounts::zeros()];
+        let mut posteriors = PairPosteriors::default();
+        for pair in pairs.map(|index| corpus.pair(index)) {
+            posteriors.load_pair(&self.table, &self.null, pair);
+            if hmm {
+                posteriors.hmm_posteriors(&self.jumps, Some(&mut jump_counts));
+            } else {
+                posteriors.model1_posteriors();
+            }
+            posteriors.accumulate_counts(pair, &self.link_counts, &self.null_counts);
+        }
+        jump_counts
     }
 
     /// M-step: estimates the parameters from the expected counts and the prior.

@@ -61,17 +61,17 @@ struct Transitions {
 pub struct Lattice {
     /// Transitions above [`MAX_DENSE_STATES`].
     convolution: JumpConvolution,
-    /// Scaled forward sums of states: `[observations × states]`.
+    /// Scaled forward sums of states that emit the observation: `[observations × states]`.
     forward: PaddedRows,
-    /// Those of NULL, which keeps the state.
+    /// Scaled forward sums where NULL emits the observation and the state is kept: `[observations × states]`.
     null: PaddedRows,
-    /// Both together.
+    /// Sum of `forward` and `null`: `[observations × states]`.
     mass: PaddedRows,
-    /// Backward sums of the state after an observation, emitted by the state or by NULL: `[states]`.
+    /// Backward sums after an observation, which the state or NULL emitted: `[states]`.
     after: Vec<Lanes>,
-    /// Those before it.
+    /// Backward sums before that observation: `[states]`.
     before: Vec<Lanes>,
-    /// Weight of each state as the target of a jump.
+    /// Weight of each state as the target of a jump: `[states]`.
     arriving: Vec<Lanes>,
     /// Expected jumps divided by J: `[previous state × next state]`.
     jumps: PaddedRows,
@@ -118,7 +118,7 @@ impl JumpDistribution {
 }
 
 impl JumpCounts {
-    /// Zero counts.
+    /// Counts of 0 for all jumps.
     pub fn zeros() -> Self {
         Self(vec![0.0; 2 * LONGEST + 1])
     }
@@ -148,14 +148,14 @@ impl JumpModel {
         Self { distribution, transitions: vec![OnceLock::new(); MAX_DENSE_STATES + 1] }
     }
 
-    /// J.
+    /// J: probability of each jump length.
     pub fn distribution(&self) -> &JumpDistribution {
         &self.distribution
     }
 }
 
 impl Transitions {
-    /// Transitions at the boundaries of a sentence.
+    /// Transitions at the boundaries of a sentence of `states` states, without those between its states.
     fn at_boundaries(jumps: &JumpDistribution, states: usize) -> Self {
         let mut boundaries = PaddedRows::zeros(2, states);
         jumps.transition_row(-1, boundaries.values_mut(0));
@@ -165,7 +165,7 @@ impl Transitions {
         Self { boundaries, ..Self::default() }
     }
 
-    /// All transitions.
+    /// All transitions of a sentence of `states` states.
     fn dense(jumps: &JumpDistribution, states: usize) -> Self {
         let mut by_previous = PaddedRows::zeros(states, states);
         let mut by_next = PaddedRows::zeros(states, states);
@@ -368,39 +368,43 @@ mod tests {
         JumpModel::new(JumpDistribution::initial())
     }
 
+    /// p(to | from) for a sentence of `states` states.
+    fn transition(jumps: &JumpDistribution, states: usize, from: isize, to: isize) -> f64 {
+        let all: f64 = (0..states).map(|to| jumps.0[bin(from, to as isize)]).sum();
+        jumps.0[bin(from, to)] / all * f64::from(1.0 - P_NULL)
+    }
+
     /// γ and the expected jumps by enumerating all state sequences.
     fn enumerated(emissions: &PaddedRows, null_emissions: &[f32]) -> (PaddedRows, Vec<f64>) {
         let (observations, states, jumps) = (null_emissions.len(), emissions.columns(), JumpDistribution::initial());
-        let transition = |from: isize, to: usize| {
-            let all: f64 = (0..states).map(|to| jumps.0[bin(from, to as isize)]).sum();
-            jumps.0[bin(from, to as isize)] / all * f64::from(1.0 - P_NULL)
-        };
         let (mut gamma, mut counts, mut total) = (vec![0.0; observations * states], JumpCounts::zeros().0, 0.0);
-        // A choice is a state or, from `states` on, NULL with the kept state.
         for number in 0..(2 * states).pow(observations as u32) {
-            let choice = |t: usize| number / (2 * states).pow(t as u32) % (2 * states);
-            let state = |t: usize| choice(t) % states;
-            let is_null = |t: usize| choice(t) >= states;
-            let from = |t: usize| if t > 0 { state(t - 1) as isize } else { -1 };
             let mut weight = 1.0;
+            let mut from = -1;
+            let mut emitting = Vec::new();
+            let mut jumped = Vec::new();
             for t in 0..observations {
-                weight *= match (is_null(t), t) {
-                    (false, _) => transition(from(t), state(t)) * f64::from(emissions.get(t, state(t))),
-                    (true, 0) => f64::from(P_NULL * null_emissions[0]) / states as f64,
-                    (true, _) if from(t) == state(t) as isize => f64::from(P_NULL * null_emissions[t]),
-                    (true, _) => 0.0,
-                };
+                // A choice is a state or, from `states` on, NULL with the kept state.
+                let choice = number / (2 * states).pow(t as u32) % (2 * states);
+                let to = (choice % states) as isize;
+                if choice < states {
+                    weight *= transition(&jumps, states, from, to) * f64::from(emissions.get(t, choice));
+                    emitting.push(t * states + choice);
+                    jumped.push(to - from);
+                    if t + 1 == observations {
+                        jumped.push(states as isize - to);
+                    }
+                } else if t == 0 {
+                    weight *= f64::from(P_NULL * null_emissions[0]) / states as f64;
+                } else {
+                    weight *= if from == to { f64::from(P_NULL * null_emissions[t]) } else { 0.0 };
+                }
+                from = to;
             }
-            weight *= jumps.0[bin(state(observations - 1) as isize, states as isize)];
+            weight *= jumps.0[bin(from, states as isize)];
             total += weight;
-            let mut count = |from: isize, to: usize| counts[(LONGEST as isize + to as isize - from) as usize] += weight;
-            for t in (0..observations).filter(|&t| !is_null(t)) {
-                gamma[t * states + state(t)] += weight;
-                count(from(t), state(t));
-            }
-            if !is_null(observations - 1) {
-                count(state(observations - 1) as isize, states);
-            }
+            emitting.into_iter().for_each(|position| gamma[position] += weight);
+            jumped.into_iter().for_each(|jump| counts[(LONGEST as isize + jump) as usize] += weight);
         }
         counts.iter_mut().for_each(|count| *count /= total);
         (rows(observations, states, |t, s| (gamma[t * states + s] / total) as f32), counts)
@@ -449,9 +453,8 @@ mod tests {
         let mut found = [PaddedRows::zeros(observations, states), PaddedRows::zeros(observations, states)];
         lattice.convolution.prepare(&jumps.0, states, 1.0 - P_NULL);
         let transitions = [Transitions::at_boundaries(&jumps, states), Transitions::dense(&jumps, states)];
-        let mut run =
-            |index: usize| lattice.run(&emissions, &null_emissions, &transitions[index], &mut found[index], None);
-        let totals = [run(0), run(1)];
+        let totals =
+            [0, 1].map(|index| lattice.run(&emissions, &null_emissions, &transitions[index], &mut found[index], None));
         assert!((totals[0] - totals[1]).abs() < 1e-3, "{totals:?}");
         for (a, b) in (0..observations).flat_map(|t| found[0].values(t).iter().zip(found[1].values(t))) {
             assert!((a - b).abs() < 1e-4, "{a} {b}");

@@ -139,11 +139,10 @@ impl IdBlock {
             let sides = [&mut block.pairs.source, &mut block.pairs.target].into_iter().zip(&mut block.words);
             for (((sentences, words), known), (text, spans)) in sides.zip(&mut known).zip(texts.into_iter().zip(spans))
             {
-                let id = |span| {
-                    let word = &text[span];
-                    *known.entry(word).or_insert_with(|| words.add(normalize_word(word, form).into_owned()))
-                };
-                sentences.words.extend(spans.into_iter().map(id));
+                for word in spans.into_iter().map(|span| &text[span]) {
+                    let id = known.entry(word).or_insert_with(|| words.add(normalize_word(word, form).into_owned()));
+                    sentences.words.push(*id);
+                }
                 sentences.ends.push(sentences.words.len());
             }
         }
@@ -157,9 +156,8 @@ mod tests {
 
     #[test]
     fn converts_pairs_and_skips_empty_and_long_ones() {
-        let pair = |source: &str, target: &str| Pair { source: source.to_owned(), target: target.to_owned() };
         let long = "x ".repeat(MAX_WORDS + 1);
-        let pairs = [pair("b a B", "y"), pair("", "y"), pair("a", &long), pair("c a", "z y")];
+        let pairs = [Pair::new("b a B", "y"), Pair::new("", "y"), Pair::new("a", long), Pair::new("c a", "z y")];
         let mut words: [AlignerVocab; 2] = Default::default();
         words[0].add("a".to_owned());
         let corpus = IdCorpus::new(&pairs.each_ref(), NormalForm::Nfc, &mut words);

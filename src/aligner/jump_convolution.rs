@@ -94,9 +94,15 @@ mod tests {
     #[test]
     fn agrees_with_the_transition_matrix() {
         let jumps: Vec<f64> = (0..7).map(|bin| 1.0 / f64::from(2 + (bin * 5) % 7)).collect();
-        let jump = |from: usize, to: usize| jumps[(to as isize - from as isize + 3).clamp(0, 6) as usize];
         for states in [1, 2, 3, 4, 9, 30] {
-            let norm = |from: usize| 0.98 / (0..states).map(|to| jump(from, to)).sum::<f64>();
+            let mut transitions = vec![vec![0.0; states]; states];
+            for (from, row) in transitions.iter_mut().enumerate() {
+                for (to, value) in row.iter_mut().enumerate() {
+                    *value = jumps[(to as isize - from as isize + 3).clamp(0, 6) as usize];
+                }
+                let norm = 0.98 / row.iter().sum::<f64>();
+                row.iter_mut().for_each(|value| *value *= norm);
+            }
             let values: Vec<f32> = (0..states).map(|state| 0.1 + ((state * 7) % 5) as f32).collect();
             let mut convolution = JumpConvolution::default();
             convolution.prepare(&jumps, states, 0.98);
@@ -104,9 +110,8 @@ mod tests {
             convolution.sum_incoming(values.iter().copied(), &mut arriving);
             convolution.sum_outgoing(&values, &mut leaving);
             for state in 0..states {
-                let value = |other: usize| f64::from(values[other]);
-                let arrive: f64 = (0..states).map(|from| value(from) * jump(from, state) * norm(from)).sum();
-                let leave: f64 = (0..states).map(|to| value(to) * jump(state, to) * norm(state)).sum();
+                let arrive: f64 = (0..states).map(|from| f64::from(values[from]) * transitions[from][state]).sum();
+                let leave: f64 = (0..states).map(|to| f64::from(values[to]) * transitions[state][to]).sum();
                 for (found, expected) in [(arriving[state], arrive), (leaving[state], leave)] {
                     assert!((f64::from(found) - expected).abs() < 1e-5 * expected, "{states}: {found} {expected}");
                 }

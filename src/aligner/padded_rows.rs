@@ -16,7 +16,7 @@ pub struct PaddedRows {
 }
 
 impl PaddedRows {
-    /// Zero matrix.
+    /// Zeros: `[rows × columns]`.
     pub fn zeros(rows: usize, columns: usize) -> Self {
         let mut matrix = Self::default();
         matrix.reset(rows, columns);
@@ -35,32 +35,32 @@ impl PaddedRows {
         self.columns
     }
 
-    /// Row with its padding.
+    /// One row with its padding, as whole vectors.
     #[inline(always)]
     pub fn row(&self, row: usize) -> &[Lanes] {
         &self.vectors[row * self.width..][..self.width]
     }
 
-    /// Row with its padding, which must stay zero.
+    /// One row with its padding, which must stay zero, as whole vectors.
     #[inline(always)]
     pub fn row_mut(&mut self, row: usize) -> &mut [Lanes] {
         &mut self.vectors[row * self.width..][..self.width]
     }
 
-    /// Row without its padding.
+    /// One row without its padding: `[columns]`.
     #[inline(always)]
     pub fn values(&self, row: usize) -> &[f32] {
         &self.row(row).as_flattened()[..self.columns]
     }
 
-    /// Row without its padding.
+    /// One row without its padding: `[columns]`.
     #[inline(always)]
     pub fn values_mut(&mut self, row: usize) -> &mut [f32] {
         let columns = self.columns;
         &mut self.row_mut(row).as_flattened_mut()[..columns]
     }
 
-    /// Element.
+    /// Number in a row and a column.
     #[inline(always)]
     pub fn get(&self, row: usize, column: usize) -> f32 {
         self.row(row).as_flattened()[column]

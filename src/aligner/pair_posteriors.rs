@@ -40,11 +40,8 @@ impl PairPosteriors {
         table.pairs.load_entries(source, target, entries);
         forward.reset(target.len(), source.len());
         backward.reset(source.len(), target.len());
-        let absent = |side: usize, words: &[u32]| -> Vec<f32> {
-            let value = |&word: &u32| table.absent[side].get(word as usize).copied().unwrap_or(FLOOR);
-            words.iter().map(value).collect()
-        };
-        let [absent_forward, absent_backward] = [absent(0, source), absent(1, target)];
+        let absent_forward = values_of(source, &table.absent[0]);
+        let absent_backward = values_of(target, &table.absent[1]);
         for (s, entries) in entries.chunks_exact(target.len().max(1)).enumerate() {
             for (t, (&entry, backward)) in entries.iter().zip(backward.values_mut(s)).enumerate() {
                 let values = match entry {
@@ -56,9 +53,8 @@ impl PairPosteriors {
             }
         }
         for ((own, null), words) in self.null.iter_mut().zip(null).zip([target, source]) {
-            let probability = |&word: &u32| null.get(word as usize).map_or(FLOOR, |value| value.max(FLOOR));
             own.clear();
-            own.extend(words.iter().map(probability));
+            own.extend(words.iter().map(|&word| null.get(word as usize).map_or(FLOOR, |value| value.max(FLOOR))));
         }
     }
 
@@ -112,15 +108,25 @@ impl PairPosteriors {
     }
 }
 
+/// Looks up the value of each word by its id; [`FLOOR`] where there is none.
+fn values_of(words: &[u32], by_id: &[f32]) -> Vec<f32> {
+    words.iter().map(|&word| by_id.get(word as usize).copied().unwrap_or(FLOOR)).collect()
+}
+
+/// λ r of a position, with the relative position r of its middle.
+#[inline(always)]
+fn diagonal_exponent(position: usize, length: usize) -> f32 {
+    DIAGONAL_TENSION * (position as f32 + 0.5) / length as f32
+}
+
 /// Writes p(a_t = s) under Model 1 from t(observation | state), `[observations × states]`, and p(observation | NULL). The
 /// prior is e^(−λ |r_t − r_s|) of the relative positions, the smaller one of the products e^(λ r_t) e^(−λ r_s) and
 /// e^(−λ r_t) e^(λ r_s).
 fn model1_rows(translations: &PaddedRows, null: &[f32], posteriors: &mut PaddedRows) {
-    let exponent = |i: usize, length: usize| DIAGONAL_TENSION * (i as f32 + 0.5) / length as f32;
     let states = translations.columns();
     let mut powers = PaddedRows::zeros(2, states);
     for s in 0..states {
-        let exponent = exponent(s, states);
+        let exponent = diagonal_exponent(s, states);
         powers.values_mut(0)[s] = exponent.exp();
         powers.values_mut(1)[s] = (-exponent).exp();
     }
@@ -129,7 +135,7 @@ fn model1_rows(translations: &PaddedRows, null: &[f32], posteriors: &mut PaddedR
         #[inline(always)]
         || {
             for (t, &p_null) in null.iter().enumerate() {
-                let exponent = exponent(t, null.len());
+                let exponent = diagonal_exponent(t, null.len());
                 let (rising, falling, row) = (exponent.exp(), (-exponent).exp(), posteriors.row_mut(t));
                 row.copy_from_slice(powers.row(0));
                 update(row, powers.row(1), |prior, other| *prior = (*prior * falling).min(other * rising));

@@ -9,7 +9,7 @@
 //! with the counts n of words and their sum N over a side. The minimum is that both directions have to agree.
 
 use super::hmm::JumpCounts;
-use super::translation_table::{LinkCounts, WordPairs};
+use super::translation_table::{LinkCounts, TableEntry, WordPairs};
 use super::word_aligner::WordAligner;
 
 /// p₀: share of words that are emitted by NULL.
@@ -25,7 +25,7 @@ impl WordAligner {
         jumps: &mut [JumpCounts; 2],
     ) {
         let [sources, targets] = &self.counts;
-        for (source, target, [forward, backward]) in self.table.likely(0.0) {
+        for TableEntry { source, target, probabilities: [forward, backward] } in self.table.likely(0.0) {
             let count = (sources[source as usize] as f32 * forward).min(targets[target as usize] as f32 * backward);
             if let Some(entry) = pairs.find(source, target) {
                 links.add(entry, count);

@@ -41,11 +41,11 @@ impl WordAligner {
             jumps: self.jumps.each_ref().map(|jumps| jumps.distribution().values().to_vec()),
             ..SerializedAligner::default()
         };
-        for (source, target, translations) in self.table.likely(MIN_PROBABILITY) {
-            arrays.entries[0].push(source);
-            arrays.entries[1].push(target);
-            for (all, value) in arrays.translations.iter_mut().zip(translations) {
-                all.push(value);
+        for entry in self.table.likely(MIN_PROBABILITY) {
+            arrays.entries[0].push(entry.source);
+            arrays.entries[1].push(entry.target);
+            for (all, probability) in arrays.translations.iter_mut().zip(entry.probabilities) {
+                all.push(probability);
             }
         }
         arrays
@@ -61,8 +61,11 @@ impl WordAligner {
         let [sources, targets] = entries;
         ensure!(translations.iter().all(|values| values.len() == sources.len()), "entries without probabilities");
         ensure!(targets.len() == sources.len(), "source and target entries differ in number");
-        let within = |ids: &[u32], count: usize| ids.iter().all(|&id| (id as usize) < count);
-        ensure!(within(&sources, sizes[0]) && within(&targets, sizes[1]), "an entry has an unknown word id");
+        let mut source_and_target_ids = sources.iter().zip(&targets);
+        ensure!(
+            source_and_target_ids.all(|(&s, &t)| (s as usize) < sizes[0] && (t as usize) < sizes[1]),
+            "an entry has an unknown word id"
+        );
         ensure!(null[0].len() == sizes[1] && null[1].len() == sizes[0], "words without NULL probabilities");
         ensure!(counts.each_ref().map(Vec::len) == sizes, "counts and words differ in number");
         let mut values = translations.iter().chain(&null).flatten();

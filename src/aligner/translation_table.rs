@@ -50,18 +50,25 @@ impl WordPairs {
     /// Collects the pairs of a corpus with `sources` source words and `targets` target words, and the pairs `known`.
     pub fn from_corpus(corpus: &IdCorpus, known: Option<&WordPairs>, [sources, targets]: [usize; 2]) -> Self {
         let concordance = corpus.source_concordance(sources);
-        // `seen` has the last source word that each target word occurred with.
-        let targets_of = |seen: &mut Vec<u32>, source: usize| -> Vec<u32> {
-            let pairs = concordance.sentences(source).iter();
-            let together = pairs.flat_map(|&pair| corpus.target(pair as usize)).copied();
-            let known = known.map_or(&[][..], |known| known.targets_of(source as u32)).iter().copied();
-            let is_new = |&target: &u32| std::mem::replace(&mut seen[target as usize], source as u32) != source as u32;
-            let mut found: Vec<u32> = together.chain(known).filter(is_new).collect();
-            found.sort_unstable();
-            found
-        };
         let sources = (0..sources).into_par_iter().with_min_len(SOURCES);
-        let rows: Vec<Vec<u32>> = sources.map_init(|| vec![ABSENT; targets], targets_of).collect();
+        // `last_sources` has the last source word that each target word occurred with.
+        let rows = sources.map_init(
+            || vec![ABSENT; targets],
+            |last_sources, source| {
+                let pairs = concordance.sentences(source).iter();
+                let together = pairs.flat_map(|&pair| corpus.target(pair as usize));
+                let known = known.map_or(&[][..], |known| known.targets_of(source as u32));
+                let mut found = Vec::new();
+                for &target in together.chain(known) {
+                    if std::mem::replace(&mut last_sources[target as usize], source as u32) != source as u32 {
+                        found.push(target);
+                    }
+                }
+                found.sort_unstable();
+                found
+            },
+        );
+        let rows: Vec<Vec<u32>> = rows.collect();
         let ends = rows.iter().scan(0, |end, row| {
             *end += row.len();
             Some(*end)
@@ -71,8 +78,8 @@ impl WordPairs {
 
     /// Creates the index from sorted keys `source << 32 | target`.
     pub fn from_keys(keys: &[u64], source_words: usize) -> Self {
-        let start = |word: usize| keys.partition_point(|key| (key >> 32) < word as u64);
-        Self::new((0..=source_words).map(start).collect(), keys.iter().map(|&key| key as u32).collect())
+        let starts = (0..=source_words).map(|word| keys.partition_point(|key| (key >> 32) < word as u64));
+        Self::new(starts.collect(), keys.iter().map(|&key| key as u32).collect())
     }
 
     fn new(starts: Vec<usize>, targets: Vec<u32>) -> Self {
@@ -120,14 +127,16 @@ impl WordPairs {
         for &s in source {
             let blocks = self.block_ranges.get(s as usize).map_or(&[][..], |range| &self.blocks[range.clone()]);
             if !blocks.is_empty() {
-                let block = |t: u32| blocks.get(t as usize / BLOCK).copied().unwrap_or_default();
-                entries.extend(target.iter().map(|&t| block(t).entry(t as usize)));
+                entries.extend(target.iter().map(|&t| {
+                    let block = blocks.get(t as usize / BLOCK).copied().unwrap_or_default();
+                    block.entry(t as usize)
+                }));
                 continue;
             }
             let known = self.targets_of(s);
             let start = self.starts.get(s as usize).map_or(0, |&start| start as u32);
-            let entry = |t| known.binary_search(t).map_or(ABSENT, |offset| start + offset as u32);
-            entries.extend(target.iter().map(entry));
+            entries
+                .extend(target.iter().map(|t| known.binary_search(t).map_or(ABSENT, |offset| start + offset as u32)));
         }
     }
 
@@ -154,7 +163,7 @@ pub struct LinkCounts(Vec<AtomicU64>);
 impl LinkCounts {
     const ONE: f32 = (1u64 << 32) as f32;
 
-    /// Zero counts.
+    /// Counts of 0 for `entries` entries.
     pub fn zeros(entries: usize) -> Self {
         Self((0..entries).map(|_| AtomicU64::new(0)).collect())
     }
@@ -189,6 +198,17 @@ pub struct TranslationTable {
     pub absent: [Vec<f32>; 2],
 }
 
+/// Entry of a [`TranslationTable`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TableEntry {
+    /// Id of the source word.
+    pub source: u32,
+    /// Id of the target word.
+    pub target: u32,
+    /// t(target | source), t(source | target).
+    pub probabilities: [f32; 2],
+}
+
 /// Number of translations that each source word and each target word may have, for the Dirichlet prior.
 pub struct TranslationTypes([Vec<u32>; 2]);
 
@@ -209,14 +229,16 @@ impl TranslationTable {
         Self { forward: uniform.clone(), backward: uniform, absent: Default::default(), pairs }
     }
 
-    /// Entries with a probability of at least `min` in either direction: source word, target word, t(target | source)
-    /// and t(source | target).
-    pub fn likely(&self, min: f32) -> impl Iterator<Item = (u32, u32, [f32; 2])> {
-        let entries = (0..self.pairs.sources())
-            .flat_map(|source| self.pairs.entries_of_source(source).map(move |entry| (source as u32, entry)));
-        entries
-            .map(|(source, entry)| (source, self.pairs.targets[entry], [self.forward[entry], self.backward[entry]]))
-            .filter(move |(.., values)| values.iter().any(|&value| value >= min))
+    /// Entries with a probability of at least `min` in either direction, by source and target.
+    pub fn likely(&self, min: f32) -> impl Iterator<Item = TableEntry> {
+        let entries = (0..self.pairs.sources()).flat_map(move |source| {
+            self.pairs.entries_of_source(source).map(move |entry| TableEntry {
+                source: source as u32,
+                target: self.pairs.targets[entry],
+                probabilities: [self.forward[entry], self.backward[entry]],
+            })
+        });
+        entries.filter(move |entry| entry.probabilities.iter().any(|&probability| probability >= min))
     }
 
     /// M-step: re-estimates the probabilities from expected link counts by variational Bayes with a sparse Dirichlet
@@ -228,8 +250,8 @@ impl TranslationTable {
         for (entry, &target) in pairs.targets.iter().enumerate() {
             target_sums[target as usize] += counts.get(entry);
         }
-        let scale = |(sum, &types): (f64, &u32)| (-digamma(sum + prior * f64::from(types))).exp();
-        let target_scales: Vec<f64> = target_sums.into_iter().zip(target_types).map(scale).collect();
+        let target_scales: Vec<f64> =
+            target_sums.into_iter().zip(target_types).map(|(sum, &types)| dirichlet_scale(sum, prior, types)).collect();
         let values = forward.par_iter_mut().zip(backward).zip(&pairs.targets).enumerate();
         values.for_each(|(entry, ((forward, backward), &target))| {
             let value = digamma(counts.get(entry) + prior).exp();
@@ -237,9 +259,9 @@ impl TranslationTable {
         });
         let uncounted = digamma(prior).exp();
         absent[0].clear();
-        for (source, types) in source_types.iter().enumerate() {
+        for (source, &types) in source_types.iter().enumerate() {
             let range = pairs.entries_of_source(source);
-            let scale = scale((range.clone().map(|entry| counts.get(entry)).sum(), types));
+            let scale = dirichlet_scale(range.clone().map(|entry| counts.get(entry)).sum(), prior, types);
             // Rounding can exceed 1.
             forward[range].iter_mut().for_each(|value| *value = (*value * scale as f32).min(1.0));
             absent[0].push((uncounted * scale) as f32);
@@ -270,6 +292,11 @@ impl TranslationTable {
         backward.shrink_to_fit();
         pairs.index();
     }
+}
+
+/// 1 / exp ψ(Σ c + α n) for the sum of a word's counts c, the prior α and the number of its translations n.
+fn dirichlet_scale(sum: f64, prior: f64, types: u32) -> f64 {
+    (-digamma(sum + prior * f64::from(types))).exp()
 }
 
 /// Digamma function ψ = (ln Γ)′, by its recurrence and asymptotic series.
@@ -347,10 +374,12 @@ mod tests {
         let mut table = TranslationTable::uniform(entries);
         table.estimate(&counts, &types, 1e-9);
         // Source word 0 has counts 1.5 and 0.25 with targets 0 and 1; source word 1 has count 3 with target 0.
-        let expected = |count: f64, sum: f64| (digamma(count) - digamma(sum)).exp() as f32;
-        assert!((table.forward[0] - expected(1.5, 1.75)).abs() < 1e-6);
-        assert!((table.forward[1] - expected(0.25, 1.75)).abs() < 1e-6);
-        assert!((table.backward[2] - expected(3.0, 4.5)).abs() < 1e-6);
+        for (found, count, sum) in
+            [(table.forward[0], 1.5, 1.75), (table.forward[1], 0.25, 1.75), (table.backward[2], 3.0, 4.5)]
+        {
+            let expected = (digamma(count) - digamma(sum)).exp() as f32;
+            assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+        }
         assert!(table.forward[2] > 0.99, "the only translation");
         let uncounted = digamma(1e-9).exp() as f32;
         assert!(uncounted == 0.0 && table.absent == [vec![uncounted; 2], vec![uncounted; 2]]);
@@ -378,7 +407,11 @@ mod tests {
         table.forward[3] = 0.25;
         table.prune(&counts);
         let kept: Vec<_> = table.likely(0.0).collect();
-        assert_eq!(kept, [(0, 1, [1.0, 1.0]), (2, 1, [0.25, 1.0])]);
+        let expected = [
+            TableEntry { source: 0, target: 1, probabilities: [1.0, 1.0] },
+            TableEntry { source: 2, target: 1, probabilities: [0.25, 1.0] },
+        ];
+        assert_eq!(kept, expected);
         assert_eq!(table.pairs.sources(), 4);
     }
 }

@@ -41,7 +41,6 @@ impl AerCounts {
 
     /// Computes the ratios; perfect if there are neither gold nor proposed links.
     pub fn metrics(&self) -> AlignmentMetrics {
-        let ratio = |hits: usize, all: usize| if all == 0 { 1.0 } else { hits as f64 / all as f64 };
         let precision = ratio(self.possible_hits, self.proposed);
         let recall = ratio(self.sure_hits, self.sure);
         let sum = precision + recall;
@@ -52,6 +51,11 @@ impl AerCounts {
             aer: 1.0 - ratio(self.sure_hits + self.possible_hits, self.proposed + self.sure),
         }
     }
+}
+
+/// `hits / all`; 1 if `all` is 0.
+fn ratio(hits: usize, all: usize) -> f64 {
+    if all == 0 { 1.0 } else { hits as f64 / all as f64 }
 }
 
 #[cfg(test)]

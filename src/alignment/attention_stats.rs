@@ -75,8 +75,9 @@ pub struct AttentionSums {
     normalized_entropy: f64,
     end: f64,
     punctuation: f64,
-    /// Pairs with [`MIN_TOKENS`] on both sides, and the sum of their heaviest columns' shares.
+    /// Pairs with [`MIN_TOKENS`] on both sides.
     long_pairs: usize,
+    /// Sum of the heaviest columns' shares of those pairs' weight.
     heaviest_column: f64,
     positions: WeightedPositions,
 }
@@ -135,11 +136,10 @@ impl AttentionSums {
     }
 
     fn add_positions(&mut self, alignment: &Alignment) {
-        let position = |index: usize, length: usize| (index as f64 + 0.5) / length as f64;
         for (t, row) in alignment.rows().enumerate() {
-            let y = position(t, alignment.target().len());
+            let y = relative_position(t, alignment.target().len());
             for (s, &weight) in row.iter().enumerate() {
-                self.positions.add(position(s, row.len()), y, f64::from(weight));
+                self.positions.add(relative_position(s, row.len()), y, f64::from(weight));
             }
         }
     }
@@ -201,8 +201,16 @@ impl WeightedPositions {
 
 /// Entropy of weights in nats.
 pub fn entropy<'w>(weights: impl IntoIterator<Item = &'w f32>) -> f64 {
-    let term = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
-    weights.into_iter().map(|&weight| term(f64::from(weight))).sum()
+    let terms = weights.into_iter().map(|&weight| {
+        let p = f64::from(weight);
+        if p > 0.0 { -p * p.ln() } else { 0.0 }
+    });
+    terms.sum()
+}
+
+/// Position of the middle of a token, relative to the sentence, in 0..1.
+fn relative_position(index: usize, length: usize) -> f64 {
+    (index as f64 + 0.5) / length as f64
 }
 
 /// `part / whole`; 0 if `whole` is 0.
@@ -338,9 +346,9 @@ mod tests {
 
     #[test]
     fn does_not_count_the_space_mark_as_punctuation() {
-        let uniform = |source: &str| vec![vec![0.2; words(source).len() + 1]];
         for (source, share) in [("▁— ▁a", 0.5), ("▁ a", 0.0), ("▁\u{301} .", 0.5), ("<unk> ▁?!", 0.5)] {
-            assert_near(stats(source, &uniform(source)).punctuation_tokens, share);
+            let uniform = vec![0.2; words(source).len() + 1];
+            assert_near(stats(source, &[uniform]).punctuation_tokens, share);
         }
     }
 

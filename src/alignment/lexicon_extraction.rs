@@ -64,6 +64,24 @@ struct LinkStats {
     length: usize,
 }
 
+/// Linked words that may become an entry.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// Ids of the source and the target word.
+    words: [usize; 2],
+    /// Correlation of their occurrence.
+    association: f64,
+}
+
+/// Partner of a word.
+#[derive(Clone, Copy, Debug)]
+struct Partner {
+    /// Id of a word of the other side.
+    word: usize,
+    /// Correlation of both words' occurrence.
+    association: f64,
+}
+
 /// Order of the entries of a lexicon.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -86,7 +104,7 @@ pub struct LexiconEntry {
     pub count: usize,
     /// p(target | source): share of the source word's links; an unlinked occurrence counts as a link to NULL.
     pub given_source: f64,
-    /// p(source | target): share of the target word's links, likewise.
+    /// p(source | target): share of the target word's links; an unlinked occurrence counts as a link to NULL.
     pub given_target: f64,
     /// Index of the shortest pair with this link.
     pub example: usize,
@@ -124,15 +142,17 @@ impl LexiconBuilder {
     /// Returns the entries with at least `min_count` links, without those that are probably wrong.
     pub fn entries(&self, min_count: usize, order: LexiconOrder) -> Vec<LexiconEntry> {
         let candidates = self.candidates();
-        let rivals = [0, 1].map(|side| strongest(&candidates, side));
+        let strongest = [0, 1].map(|side| strongest_partners(&candidates, side));
         let slack = 1.0 / (self.pairs.max(1) as f64).sqrt();
-        let is_kept = |(words, association): &([usize; 2], f64)| {
-            let stats = &self.links[words];
-            let association = self.unexplained(*words, *association, &rivals) + slack;
-            stats.count >= min_count && stats.mean_score() * association >= MIN_ASSOCIATION
-        };
-        let mut entries: Vec<LexiconEntry> =
-            candidates.iter().filter(|candidate| is_kept(candidate)).map(|(words, _)| self.entry(*words)).collect();
+        let mut entries = Vec::new();
+        for candidate in &candidates {
+            let stats = &self.links[&candidate.words];
+            let unexplained = [0, 1].map(|side| self.unexplained(candidate, side, &strongest[1 - side]));
+            let association = unexplained[0].min(unexplained[1]) + slack;
+            if stats.count >= min_count && stats.mean_score() * association >= MIN_ASSOCIATION {
+                entries.push(self.entry(candidate.words));
+            }
+        }
         entries.sort_by_cached_key(|entry| {
             let word = (order == LexiconOrder::Word).then(|| entry.source.to_lowercase());
             (word, Reverse(entry.count), entry.source.clone(), entry.target.clone())
@@ -140,29 +160,30 @@ impl LexiconBuilder {
         entries
     }
 
-    /// Returns linked words that reach the minimum score, with their association, ordered by ids.
-    fn candidates(&self) -> Vec<([usize; 2], f64)> {
-        let believed = self.links.iter().filter(|(_, stats)| stats.mean_score() >= MIN_SCORE);
-        let association = |&[source, target]: &[usize; 2]| {
-            self.correlation(&self.sides[0].words[source].pairs, &self.sides[1].words[target].pairs)
-        };
-        let mut candidates: Vec<_> = believed.map(|(words, _)| (*words, association(words))).collect();
-        candidates.sort_unstable_by_key(|(words, _)| *words);
+    /// Returns linked words that reach the minimum score, ordered by ids.
+    fn candidates(&self) -> Vec<Candidate> {
+        let mut candidates = Vec::new();
+        for (&words, stats) in &self.links {
+            if stats.mean_score() >= MIN_SCORE {
+                let [source, target] = [0, 1].map(|side| &self.sides[side].words[words[side]].pairs);
+                candidates.push(Candidate { words, association: self.correlation(source, target) });
+            }
+        }
+        candidates.sort_unstable_by_key(|candidate| candidate.words);
         candidates
     }
 
-    /// Returns the part of an association that no stronger partner of either word explains.
-    fn unexplained(&self, words: [usize; 2], association: f64, rivals: &[HashMap<usize, (usize, f64)>; 2]) -> f64 {
-        let given_rival = |side: usize| {
-            let (rival, stronger) = rivals[1 - side][&words[1 - side]];
-            if stronger <= association {
-                return association;
-            }
-            let table = &self.sides[side].words;
-            let between = self.correlation(&table[words[side]].pairs, &table[rival].pairs);
-            partial_correlation(association, between, stronger)
-        };
-        given_rival(0).min(given_rival(1))
+    /// Returns the part of an association that the strongest partner of the other side's word, itself a word of `side`, does
+    /// not explain.
+    fn unexplained(&self, candidate: &Candidate, side: usize, strongest: &HashMap<usize, Partner>) -> f64 {
+        let Candidate { words, association } = *candidate;
+        let rival = strongest[&words[1 - side]];
+        if rival.association <= association {
+            return association;
+        }
+        let table = &self.sides[side].words;
+        let between = self.correlation(&table[words[side]].pairs, &table[rival.word].pairs);
+        partial_correlation(association, between, rival.association)
     }
 
     /// Correlation of the occurrence of two words, given the pairs with each. One more pair with neither of them makes
@@ -191,17 +212,19 @@ impl LexiconBuilder {
 impl WordTable {
     /// Counts the words of a pair's sentence. Returns their ids; `None` for words without letters and digits.
     fn add_sentence(&mut self, pair: usize, words: &[String]) -> Vec<Option<usize>> {
+        let mut ids = Vec::with_capacity(words.len());
         let mut begins = true;
-        let mut add = |word: &String| {
-            let id = word.chars().any(char::is_alphanumeric).then(|| {
-                let id = self.add(pair, strip_punctuation(&NormalForm::Nfc.apply(word)).to_owned(), begins);
+        for word in words {
+            let mut id = None;
+            if word.chars().any(char::is_alphanumeric) {
+                let spelling = strip_punctuation(&NormalForm::Nfc.apply(word)).to_owned();
+                id = Some(self.add(pair, spelling, begins));
                 begins = false;
-                id
-            });
+            }
+            ids.push(id);
             begins |= word.ends_with(SENTENCE_ENDS);
-            id
-        };
-        words.iter().map(&mut add).collect()
+        }
+        ids
     }
 
     fn add(&mut self, pair: usize, spelling: String, begins: bool) -> usize {
@@ -233,13 +256,14 @@ impl LinkStats {
     }
 }
 
-/// Most strongly associated partner of each word of a side, with the association.
-fn strongest(candidates: &[([usize; 2], f64)], side: usize) -> HashMap<usize, (usize, f64)> {
-    let mut strongest: HashMap<usize, (usize, f64)> = HashMap::new();
-    for (words, association) in candidates {
-        let best = strongest.entry(words[side]).or_insert((words[1 - side], *association));
-        if *association > best.1 {
-            *best = (words[1 - side], *association);
+/// Returns the most strongly associated partner of each word of a side.
+fn strongest_partners(candidates: &[Candidate], side: usize) -> HashMap<usize, Partner> {
+    let mut strongest: HashMap<usize, Partner> = HashMap::new();
+    for candidate in candidates {
+        let partner = Partner { word: candidate.words[1 - side], association: candidate.association };
+        let best = strongest.entry(candidate.words[side]).or_insert(partner);
+        if partner.association > best.association {
+            *best = partner;
         }
     }
     strongest

@@ -21,9 +21,9 @@ impl LinkScores {
     pub fn from_directions(sources: usize, forward: &[f32], backward: &[f32]) -> Self {
         debug_assert_eq!(forward.len(), backward.len());
         // Posteriors may exceed 1 by rounding.
-        let score = |(forward, backward): (&f32, &f32)| (forward * backward).sqrt().clamp(0.0, 1.0);
-        let values = forward.iter().zip(backward).map(score).collect();
-        Self { sources, values }
+        let values =
+            forward.iter().zip(backward).map(|(forward, backward)| (forward * backward).sqrt().clamp(0.0, 1.0));
+        Self { sources, values: values.collect() }
     }
 
     /// Scores from attention alone, in [both directions](attention_directions).
@@ -49,9 +49,12 @@ impl LinkScores {
 
     /// Links with a positive score of at least `threshold`, sorted by source, then target.
     pub fn links(&self, threshold: f32) -> Vec<Link> {
-        let linked = self.values.iter().enumerate().filter(|&(_, &value)| value > 0.0 && value >= threshold);
-        let link = |(cell, _): (usize, &f32)| Link { source: cell % self.sources, target: cell / self.sources };
-        let mut links: Vec<Link> = linked.map(link).collect();
+        let mut links = Vec::new();
+        for (position, &score) in self.values.iter().enumerate() {
+            if score > 0.0 && score >= threshold {
+                links.push(Link { source: position % self.sources, target: position / self.sources });
+            }
+        }
         links.sort_unstable();
         links
     }
@@ -72,8 +75,8 @@ pub fn attention_directions(alignment: &Alignment) -> [Vec<f32>; 2] {
         }
     }
     let mass = source_mass(&forward, sources);
-    let backward = |(cell, weight): (usize, &f32)| (weight / mass[cell % sources]).min(1.0);
-    let backward = forward.iter().enumerate().map(backward).collect();
+    let backward = forward.iter().enumerate().map(|(position, weight)| (weight / mass[position % sources]).min(1.0));
+    let backward = backward.collect();
     [forward, backward]
 }
 
@@ -93,21 +96,25 @@ fn source_mass(attention: &[f32], sources: usize) -> Vec<f32> {
 mod tests {
     use super::*;
 
+    /// Source and target positions of links.
+    fn positions(links: &[Link]) -> Vec<(usize, usize)> {
+        links.iter().map(|link| (link.source, link.target)).collect()
+    }
+
     #[test]
     fn requires_agreement_of_both_directions() {
         let scores = LinkScores::from_directions(2, &[0.9, 0.1, 0.5, 0.5], &[0.4, 0.0, 0.5, 1.0]);
         assert!((scores.get(0, 0) - 0.6).abs() < 1e-6);
-        let links = |threshold| scores.links(threshold).iter().map(|l| (l.source, l.target)).collect::<Vec<_>>();
-        assert_eq!(links(0.55), [(0, 0), (1, 1)]);
-        assert_eq!(links(0.0), [(0, 0), (0, 1), (1, 1)], "a score of 0 is not a link");
+        assert_eq!(positions(&scores.links(0.55)), [(0, 0), (1, 1)]);
+        assert_eq!(positions(&scores.links(0.0)), [(0, 0), (0, 1), (1, 1)], "a score of 0 is not a link");
         assert!(LinkScores::from_directions(0, &[], &[]).links(0.0).is_empty());
         assert_eq!(LinkScores::from_directions(1, &[1.0001], &[1.00003]).values(), [1.0], "rounding does not exceed 1");
     }
 
     fn links_from_attention(rows: &[Vec<f32>]) -> Vec<(usize, usize)> {
-        let words = |count: usize| (0..count).map(|word| word.to_string()).collect();
-        let alignment = Alignment::from_rows(words(rows[0].len() - 1), words(rows.len()), rows);
-        LinkScores::from_attention(&alignment).links(0.35).iter().map(|link| (link.source, link.target)).collect()
+        let [source, target] = [rows[0].len() - 1, rows.len()].map(|words| vec!["a".to_owned(); words]);
+        let alignment = Alignment::from_rows(source, target, rows);
+        positions(&LinkScores::from_attention(&alignment).links(0.35))
     }
 
     #[test]

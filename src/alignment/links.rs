@@ -45,10 +45,9 @@ impl Gold {
     /// Converts links counted from `first` to 0-indexed ones; `None` if a link precedes the first word.
     pub fn to_zero_based(&self, first: usize) -> Option<Self> {
         let back = -isize::try_from(first).ok()?;
-        let converted = |links: &BTreeSet<Link>| -> Option<BTreeSet<Link>> {
-            links.iter().map(|link| link.moved(back, back)).collect()
-        };
-        Some(Self { sure: converted(&self.sure)?, possible: converted(&self.possible)? })
+        let sure: Option<BTreeSet<Link>> = self.sure.iter().map(|link| link.moved(back, back)).collect();
+        let possible: Option<BTreeSet<Link>> = self.possible.iter().map(|link| link.moved(back, back)).collect();
+        Some(Self { sure: sure?, possible: possible? })
     }
 
     /// First link outside a pair of so many source and target words.
@@ -77,17 +76,30 @@ pub fn parse_gold_line(line: &str) -> Result<Gold, String> {
     Ok(gold)
 }
 
+/// Line of a gold file in the format of the NAACL 2003 shared task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NaaclLine {
+    /// Index of the sentence, from 0.
+    pub sentence: usize,
+    /// The link, with words counted from 1; `None` if a word is 0: the other one has no counterpart.
+    pub link: Option<Gold>,
+}
+
 /// Parses one line of a gold file in the format of the NAACL 2003 shared task (Mihalcea & Pedersen 2003): the number of the
 /// sentence, of its source word and of its target word, all from 1, then optionally `S` (sure, the default) or `P` (possible)
-/// and a confidence, which is ignored. Returns the sentence's index from 0, and the link with words counted from 1, or `None`
-/// if a word is 0: the other one has no counterpart.
+/// and a confidence, which is ignored.
 ///
 /// # Errors
 /// Describes the line if it is not in this format.
-pub fn parse_naacl_line(line: &str) -> Result<(usize, Option<Gold>), String> {
+pub fn parse_naacl_line(line: &str) -> Result<NaaclLine, String> {
     let fields: Vec<&str> = line.split_whitespace().collect();
-    let parse = || {
-        let [sentence, source, target, rest @ ..] = &fields[..] else { return None };
+    NaaclLine::from_fields(&fields)
+        .ok_or_else(|| format!("\"{}\" is not a link; expected: sentence source target, then S or P", line.trim()))
+}
+
+impl NaaclLine {
+    fn from_fields(fields: &[&str]) -> Option<Self> {
+        let [sentence, source, target, rest @ ..] = fields else { return None };
         let [sentence, source, target] = [sentence, source, target].map(|field| field.parse::<u32>().ok());
         let sure = match rest {
             [] => true,
@@ -99,9 +111,8 @@ pub fn parse_naacl_line(line: &str) -> Result<(usize, Option<Gold>), String> {
         let link = Link { source: source? as usize, target: target? as usize };
         let possible = BTreeSet::from([link]);
         let gold = Gold { sure: if sure { possible.clone() } else { BTreeSet::new() }, possible };
-        Some((sentence, Some(gold).filter(|_| link.source.min(link.target) > 0)))
-    };
-    parse().ok_or_else(|| format!("\"{}\" is not a link; expected: sentence source target, then S or P", line.trim()))
+        Some(Self { sentence, link: (link.source.min(link.target) > 0).then_some(gold) })
+    }
 }
 
 /// Returns true if a line of a gold file appears to be in the format that [`parse_naacl_line`] reads.
@@ -150,21 +161,28 @@ impl LinkFormat {
     /// # Errors
     /// Names the first entry that is not a link or has an index below the base.
     pub fn parse_line(self, line: &str) -> Result<Vec<Link>, String> {
-        let parse = |entry: &str| {
-            let (link, _) = entry.split_once(':').unwrap_or((entry, ""));
-            let (first, second) = link.split_once('-')?;
-            // Parsed as u32, so that adding a base cannot overflow.
-            let number = |text: &str| (text.parse::<u32>().ok()? as usize).checked_sub(self.base.into());
-            let (first, second) = (number(first)?, number(second)?);
-            Some(if self.target_first {
-                Link { source: second, target: first }
-            } else {
-                Link { source: first, target: second }
-            })
-        };
-        let invalid =
-            |entry: &str| format!("\"{entry}\" is not a link such as 3-4 of words counted from {}", self.base);
-        line.split_whitespace().map(|entry| parse(entry).ok_or_else(|| invalid(entry))).collect()
+        let links = line.split_whitespace().map(|entry| {
+            self.parse_link(entry)
+                .ok_or_else(|| format!("\"{entry}\" is not a link such as 3-4 of words counted from {}", self.base))
+        });
+        links.collect()
+    }
+
+    fn parse_link(self, entry: &str) -> Option<Link> {
+        let (link, _) = entry.split_once(':').unwrap_or((entry, ""));
+        let (first, second) = link.split_once('-')?;
+        let (first, second) = (self.parse_position(first)?, self.parse_position(second)?);
+        Some(if self.target_first {
+            Link { source: second, target: first }
+        } else {
+            Link { source: first, target: second }
+        })
+    }
+
+    /// Parses a word's number; `None` if it is below the base.
+    fn parse_position(self, number: &str) -> Option<usize> {
+        // Parsed as u32, so that adding a base cannot overflow.
+        (number.parse::<u32>().ok()? as usize).checked_sub(self.base.into())
     }
 }
 
@@ -207,7 +225,6 @@ mod tests {
 
     #[test]
     fn parses_naacl_lines() {
-        let read = |line: &str| parse_naacl_line(line);
         for (line, gold) in [
             ("1 3 2 S", "3-2"),
             ("0001 3 2", "3-2"),
@@ -215,12 +232,14 @@ mod tests {
             ("1 3 2 0.5", "3-2"),
             ("1\t3\t2\tS\t1", "3-2"),
         ] {
-            assert_eq!(read(line), Ok((0, Some(parse_gold_line(gold).unwrap()))), "{line}");
+            let expected = NaaclLine { sentence: 0, link: Some(parse_gold_line(gold).unwrap()) };
+            assert_eq!(parse_naacl_line(line), Ok(expected), "{line}");
             assert!(is_naacl_line(line));
         }
-        assert_eq!(read("18 0 3 P"), Ok((17, None)), "the word is linked to nothing");
+        let unlinked = NaaclLine { sentence: 17, link: None };
+        assert_eq!(parse_naacl_line("18 0 3 P"), Ok(unlinked), "the word is linked to nothing");
         for broken in ["", "1 2", "0 1 1", "1 1 1 X", "1 1 -1 S", "1 1 1 S 1 1", "a b c"] {
-            assert!(read(broken).unwrap_err().contains(broken), "{broken}");
+            assert!(parse_naacl_line(broken).unwrap_err().contains(broken), "{broken}");
         }
         assert!(!is_naacl_line("0-0 1-1 2-2") && !is_naacl_line("1 2") && !is_naacl_line("1p1 2p2 3p3"));
     }

@@ -17,7 +17,7 @@ pub use aer::{AerCounts, AlignmentMetrics};
 pub use attention_stats::{AttentionStats, AttentionSums, Collapse, RowEntropy, entropy};
 pub use lexicon_extraction::{LexiconBuilder, LexiconEntry, LexiconOrder};
 pub use link_scores::{LinkScores, attention_directions};
-pub use links::{Gold, Link, LinkFormat, is_naacl_line, parse_gold_line, parse_naacl_line};
+pub use links::{Gold, Link, LinkFormat, NaaclLine, is_naacl_line, parse_gold_line, parse_naacl_line};
 pub use noise_score::{NoiseFeatures, noise_scores, rank_by_noise};
 pub use offset_check::{LinkOffset, OffsetCounts};
 pub use quality_estimate::QualityEstimate;
@@ -36,8 +36,10 @@ pub struct Alignment {
     weights: Vec<f32>,
     /// `[target]`.
     end_weights: Vec<f32>,
-    /// Row of the target's `</s>`, `[source]`, and its weight on the source's end.
-    last_row: (Vec<f32>, f32),
+    /// Row of the target's `</s>`: `[source]`.
+    last_row: Vec<f32>,
+    /// Weight of the target's `</s>` on the source's end.
+    last_end_weight: f32,
 }
 
 impl Alignment {
@@ -52,10 +54,13 @@ impl Alignment {
             weights.extend_from_slice(&row[..source.len()]);
             end_weights.push(row[source.len()]);
         }
-        let end_only = || [vec![0.0; source.len()], vec![1.0]].concat();
-        let mut last_row = rows.get(target.len()).cloned().unwrap_or_else(end_only);
-        let end = last_row.pop().unwrap_or(1.0);
-        Self { source, target, weights, end_weights, last_row: (last_row, end) }
+        let mut last_row = vec![0.0; source.len()];
+        let mut last_end_weight = 1.0;
+        if let Some(row) = rows.get(target.len()) {
+            last_row.copy_from_slice(&row[..source.len()]);
+            last_end_weight = row[source.len()];
+        }
+        Self { source, target, weights, end_weights, last_row, last_end_weight }
     }
 
     /// Joins the alignments of consecutive sentences: no word of one has attention to a word of another.
@@ -64,19 +69,16 @@ impl Alignment {
         let (mut before, mut rows) = (0, Vec::new());
         let mut last_row = None;
         for part in parts {
-            let row = |weights: &[f32], end: f32| {
-                let mut row = vec![0.0; columns + 1];
-                row[before..before + weights.len()].copy_from_slice(weights);
-                row[columns] = end;
-                row
-            };
-            rows.extend(part.rows().zip(&part.end_weights).map(|(weights, &end)| row(weights, end)));
-            last_row = Some(row(&part.last_row.0, part.last_row.1));
+            for (weights, &end_weight) in part.rows().zip(&part.end_weights) {
+                rows.push(wider_row(weights, end_weight, before, columns));
+            }
+            last_row = Some(wider_row(&part.last_row, part.last_end_weight, before, columns));
             before += part.source.len();
         }
         rows.extend(last_row);
-        let words = |side: fn(&Self) -> &[String]| parts.iter().flat_map(|part| side(part)).cloned().collect();
-        Self::from_rows(words(Self::source), words(Self::target), &rows)
+        let source = parts.iter().flat_map(|part| part.source()).cloned().collect();
+        let target = parts.iter().flat_map(|part| part.target()).cloned().collect();
+        Self::from_rows(source, target, &rows)
     }
 
     /// Source words, the columns of the matrix.
@@ -109,9 +111,14 @@ impl Alignment {
         &self.end_weights
     }
 
-    /// Weights of the target's end on all source words, and on the source's end.
-    pub fn last_row(&self) -> (Vec<f32>, f32) {
-        self.last_row.clone()
+    /// Weights of the target's end on all source words, `[source]`.
+    pub fn last_row(&self) -> &[f32] {
+        &self.last_row
+    }
+
+    /// Weight of the target's end on the source's end.
+    pub fn last_end_weight(&self) -> f32 {
+        self.last_end_weight
     }
 
     /// Merges tokens into words. `source_words[j]` and `target_words[i]` are the words of source token `j` and target
@@ -146,13 +153,21 @@ impl Alignment {
         for (word, end_weight) in end_weights.iter_mut().enumerate() {
             normalize(&mut weights[word * source.len()..(word + 1) * source.len()], end_weight);
         }
-        let (mut last_row, mut last_end) = (vec![0.0; source.len()], self.last_row.1);
-        for (&column, &weight) in source_words.iter().zip(&self.last_row.0) {
+        let (mut last_row, mut last_end_weight) = (vec![0.0; source.len()], self.last_end_weight);
+        for (&column, &weight) in source_words.iter().zip(&self.last_row) {
             last_row[column] += weight;
         }
-        normalize(&mut last_row, &mut last_end);
-        Self { source, target, weights, end_weights, last_row: (last_row, last_end) }
+        normalize(&mut last_row, &mut last_end_weight);
+        Self { source, target, weights, end_weights, last_row, last_end_weight }
     }
+}
+
+/// Returns a row of `columns` source words and the end, `[columns + 1]`, whose words from `before` on have the given weights.
+fn wider_row(weights: &[f32], end_weight: f32, before: usize, columns: usize) -> Vec<f32> {
+    let mut row = vec![0.0; columns + 1];
+    row[before..before + weights.len()].copy_from_slice(weights);
+    row[columns] = end_weight;
+    row
 }
 
 /// Scales a row and its weight on the end to a sum of 1 if they are further from it than a few roundings. A row of
@@ -216,7 +231,8 @@ mod tests {
         assert_eq!(joined.source().len(), 2 * one.source().len());
         assert_eq!(joined.row(3), [&[0.0; 3], one.row(0)].concat());
         assert_eq!(joined.end_weights()[3..], *one.end_weights());
-        assert_eq!(joined.last_row(), ([&[0.0; 3][..], &one.last_row().0].concat(), one.last_row().1));
+        assert_eq!(joined.last_row(), [&[0.0; 3], one.last_row()].concat());
+        assert_eq!(joined.last_end_weight(), one.last_end_weight());
         assert_eq!(Alignment::concat(&[&one]), one);
     }
 
@@ -234,11 +250,15 @@ mod tests {
 
     #[test]
     fn links_the_largest_weight_and_all_above_the_threshold() {
-        let links = |row: &[f32], end, threshold| linked_sources(row, end, threshold).collect::<Vec<_>>();
-        assert_eq!(links(&[0.6, 0.3, 0.1], 0.0, 0.9), [0]);
-        assert_eq!(links(&[0.6, 0.3, 0.1], 0.0, 0.3), [0, 1]);
-        // A full stop that attends to the end mark stays unlinked.
-        assert!(links(&[0.1, 0.1, 0.2], 0.6, 0.9).is_empty());
-        assert!(links(&[], 1.0, 0.0).is_empty());
+        for (row, end, threshold, expected) in [
+            (&[0.6, 0.3, 0.1][..], 0.0, 0.9, &[0][..]),
+            (&[0.6, 0.3, 0.1], 0.0, 0.3, &[0, 1]),
+            // A full stop that attends to the end mark stays unlinked.
+            (&[0.1, 0.1, 0.2], 0.6, 0.9, &[]),
+            (&[], 1.0, 0.0, &[]),
+        ] {
+            let links: Vec<usize> = linked_sources(row, end, threshold).collect();
+            assert_eq!(links, expected);
+        }
     }
 }

@@ -105,13 +105,17 @@ mod tests {
     #[test]
     fn ignores_small_improvements() {
         // 21 links: `fitting` of them are correct, the others one target word early.
-        let found = |fitting: usize| {
-            let links: Vec<(usize, usize)> = (0..21).map(|word| (2 * word, 3 * word)).collect();
-            let gold = |word: usize| format!("{}-{}", 2 * word, 3 * word + usize::from(word >= fitting));
-            counts(&links, [50, 70], &(0..21).map(gold).collect::<Vec<_>>().join(" ")).significant_offset()
-        };
-        assert_eq!(found(10), None, "gains 1 link of 21");
-        assert_eq!(found(8).map(|offset| offset.target), Some(1), "gains 5 links of 21");
+        for (fitting, target_offset, reason) in [(10, None, "gains 1 link of 21"), (8, Some(1), "gains 5 links of 21")]
+        {
+            let mut links = Vec::new();
+            let mut gold = Vec::new();
+            for word in 0..21 {
+                links.push((2 * word, 3 * word));
+                gold.push(format!("{}-{}", 2 * word, 3 * word + usize::from(word >= fitting)));
+            }
+            let found = counts(&links, [50, 70], &gold.join(" ")).significant_offset();
+            assert_eq!(found.map(|offset| offset.target), target_offset, "{reason}");
+        }
         assert_eq!(counts(&[], [0, 0], "").significant_offset(), None);
     }
 }

@@ -38,7 +38,6 @@ pub enum Symmetrization {
 impl Symmetrization {
     /// Combines the links of both directions; sorted by source, then target.
     pub fn links(self, forward: &[Link], backward: &[Link]) -> Vec<Link> {
-        let points = |links: &[Link]| links.iter().map(|link| (link.target, link.source)).collect::<BTreeSet<Point>>();
         let [forward, backward] = [points(forward), points(backward)];
         let both: BTreeSet<Point> = &forward & &backward;
         let points = match self {
@@ -53,14 +52,22 @@ impl Symmetrization {
                 partial.points
             }
         };
-        let mut links: Vec<Link> = points.into_iter().map(|(target, source)| Link { source, target }).collect();
+        let mut links: Vec<Link> = points.into_iter().map(|Point { target, source }| Link { source, target }).collect();
         links.sort_unstable();
         links
     }
 }
 
-/// A link as `(target, source)`, in whose order symal scans and inserts links.
-type Point = (usize, usize);
+/// Link in the order in which symal scans and inserts links: by target, then source.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Point {
+    target: usize,
+    source: usize,
+}
+
+fn points(links: &[Link]) -> BTreeSet<Point> {
+    links.iter().map(|&Link { source, target }| Point { target, source }).collect()
+}
 
 /// Links found so far and the words that they cover.
 #[derive(Default)]
@@ -105,22 +112,25 @@ impl PartialLinks {
     }
 
     /// Returns true for the target word and for the source word if it is not covered.
-    fn uncovered(&self, (target, source): Point) -> [bool; 2] {
-        [!self.targets.contains(&target), !self.sources.contains(&source)]
+    fn uncovered(&self, point: Point) -> [bool; 2] {
+        [!self.targets.contains(&point.target), !self.sources.contains(&point.source)]
     }
 
-    fn add(&mut self, (target, source): Point) {
-        self.points.insert((target, source));
-        self.targets.insert(target);
-        self.sources.insert(source);
+    fn add(&mut self, point: Point) {
+        self.points.insert(point);
+        self.targets.insert(point.target);
+        self.sources.insert(point.source);
     }
 }
 
 /// Neighbors in symal's order.
-fn neighbors((target, source): Point) -> impl Iterator<Item = Point> {
-    let steps = [(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)];
-    steps.into_iter().filter_map(move |step: (isize, isize)| {
-        Some((target.checked_add_signed(step.0)?, source.checked_add_signed(step.1)?))
+fn neighbors(point: Point) -> impl Iterator<Item = Point> {
+    let steps = [[-1, 0], [0, -1], [1, 0], [0, 1], [-1, -1], [-1, 1], [1, -1], [1, 1]];
+    steps.into_iter().filter_map(move |[target, source]: [isize; 2]| {
+        Some(Point {
+            target: point.target.checked_add_signed(target)?,
+            source: point.source.checked_add_signed(source)?,
+        })
     })
 }
 
@@ -136,19 +146,17 @@ mod tests {
     fn computes_worked_example() {
         let forward = links(&[(0, 0), (1, 1), (2, 1), (4, 4), (6, 2)]);
         let backward = links(&[(0, 0), (1, 1), (1, 2), (5, 5), (0, 5)]);
-        let by = |heuristic: Symmetrization| heuristic.links(&forward, &backward);
-        assert_eq!(by(Symmetrization::Intersection), links(&[(0, 0), (1, 1)]));
-        assert_eq!(by(Symmetrization::Union).len(), 8);
-        // 2-1 and 1-2 neighbor 1-1 and cover a word each; 4-4 has no neighbor.
-        assert_eq!(by(Symmetrization::GrowDiag), links(&[(0, 0), (1, 1), (1, 2), (2, 1)]));
-        // In 6-2, only the source word is unlinked; in 5-5, both are, and after it 0-5 has none.
-        let last = links(&[(0, 0), (1, 1), (1, 2), (2, 1), (4, 4), (5, 5)]);
-        assert_eq!(by(Symmetrization::GrowDiagFinalAnd), last);
-        let mut last = last;
-        last.push(Link { source: 6, target: 2 });
-        last.push(Link { source: 0, target: 5 });
-        last.sort();
-        assert_eq!(by(Symmetrization::GrowDiagFinal), last);
+        assert_eq!(Symmetrization::Union.links(&forward, &backward).len(), 8);
+        for (heuristic, expected) in [
+            (Symmetrization::Intersection, &[(0, 0), (1, 1)][..]),
+            // 2-1 and 1-2 neighbor 1-1 and cover a word each; 4-4 has no neighbor.
+            (Symmetrization::GrowDiag, &[(0, 0), (1, 1), (1, 2), (2, 1)]),
+            // In 6-2, only the source word is unlinked; in 5-5, both are, and after it 0-5 has none.
+            (Symmetrization::GrowDiagFinalAnd, &[(0, 0), (1, 1), (1, 2), (2, 1), (4, 4), (5, 5)]),
+            (Symmetrization::GrowDiagFinal, &[(0, 0), (0, 5), (1, 1), (1, 2), (2, 1), (4, 4), (5, 5), (6, 2)]),
+        ] {
+            assert_eq!(heuristic.links(&forward, &backward), links(expected), "{heuristic:?}");
+        }
     }
 
     /// Takes quadratic time unless each link is visited once, as every scan adds one link before its position.

@@ -56,11 +56,11 @@ pub trait CpuScore: Copy + Send + Sync {
 
 /// Destinations of a score's derivatives.
 pub struct ScoreGrads<'a> {
-    /// With respect to the query, `[d]`: overwritten.
+    /// Derivative with respect to the query, `[d]`: overwritten.
     pub d_query: &'a mut [f32],
-    /// With respect to the keys, `[length, d]`: accumulated.
+    /// Derivative with respect to the keys, `[length, d]`: accumulated.
     pub d_keys: HeadRowsMut<'a>,
-    /// With respect to the head's slice of the score's parameter: accumulated.
+    /// Derivative with respect to the head's slice of the score's parameter: accumulated.
     pub d_param: &'a mut [f32],
 }
 
@@ -72,7 +72,7 @@ pub struct HeadRows<'a> {
     columns: HeadColumns,
 }
 
-/// Mutable [`HeadRows`].
+/// One head's columns of some rows of a row-major matrix, for writing.
 pub struct HeadRowsMut<'a> {
     values: &'a mut [f32],
     columns: HeadColumns,
@@ -96,25 +96,25 @@ impl HeadColumns {
         Self { stride, first: head * width, width }
     }
 
-    /// These columns of `rows` of a matrix.
+    /// The head's columns of `rows` of a matrix.
     #[inline(always)]
     pub fn rows(self, matrix: &[f32], rows: std::ops::Range<usize>) -> HeadRows<'_> {
         HeadRows { values: &matrix[rows.start * self.stride..rows.end * self.stride], columns: self }
     }
 
-    /// Mutable [`Self::rows`].
+    /// The head's columns of `rows` of a matrix, for writing.
     #[inline(always)]
     pub fn rows_mut(self, matrix: &mut [f32], rows: std::ops::Range<usize>) -> HeadRowsMut<'_> {
         HeadRowsMut { values: &mut matrix[rows.start * self.stride..rows.end * self.stride], columns: self }
     }
 
-    /// These columns of one row of a matrix.
+    /// The head's columns of one row of a matrix: `[width]`.
     #[inline(always)]
     pub fn row(self, matrix: &[f32], row: usize) -> &[f32] {
         &matrix[row * self.stride + self.first..][..self.width]
     }
 
-    /// Mutable [`Self::row`].
+    /// The head's columns of one row of a matrix, for writing: `[width]`.
     #[inline(always)]
     pub fn row_mut(self, matrix: &mut [f32], row: usize) -> &mut [f32] {
         &mut matrix[row * self.stride + self.first..][..self.width]

@@ -77,21 +77,24 @@ pub enum Selection<'a> {
 pub(in crate::attention) fn select_position(weights: &[f32], selection: Selection, row: usize) -> usize {
     match selection {
         Selection::Soft | Selection::Hardest | Selection::Given(_) => {
-            // The first of equals.
-            let larger = |best: usize, (position, weight): (usize, &f32)| {
-                if *weight > weights[best] { position } else { best }
-            };
-            weights.iter().enumerate().fold(0, larger)
+            let mut first_largest = 0;
+            for (position, weight) in weights.iter().enumerate() {
+                if *weight > weights[first_largest] {
+                    first_largest = position;
+                }
+            }
+            first_largest
         }
         Selection::Sampled(draws) => {
             let mut sum = 0.0;
-            let reached = |weight: &f32| {
+            for (position, weight) in weights.iter().enumerate() {
                 sum += weight;
-                sum > draws[row]
-            };
+                if sum > draws[row] {
+                    return position;
+                }
+            }
             // Rounding can leave the sum below 1; padding has no weight.
-            let last = || weights.iter().rposition(|&weight| weight > 0.0);
-            weights.iter().position(reached).or_else(last).unwrap_or_default()
+            weights.iter().rposition(|&weight| weight > 0.0).unwrap_or_default()
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result};
-use bytemuck::cast_slice;
+use bytemuck::{Pod, cast_slice};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use super::safetensors_io::{Header, array};
@@ -16,29 +16,39 @@ const SIDES: [&str; 2] = ["source", "target"];
 /// Array with the name of the words' normal form.
 const FORM: &str = "words.form";
 
+/// One-dimensional array of the file.
+struct StoredArray {
+    name: String,
+    dtype: Dtype,
+    bytes: Vec<u8>,
+}
+
+impl StoredArray {
+    fn new<T: Pod>(name: String, dtype: Dtype, values: &[T]) -> Self {
+        Self { name, dtype, bytes: cast_slice(values).to_vec() }
+    }
+}
+
 /// Returns the bytes of the file, with `metadata` in its header.
 pub fn serialize(aligner: &WordAligner, metadata: HashMap<String, String>) -> Result<Vec<u8>> {
     let tables = aligner.to_serialized();
-    let mut arrays: Vec<(String, Dtype, Vec<u8>)> = Vec::new();
+    let mut arrays = Vec::new();
     for (index, side) in SIDES.iter().enumerate() {
         let text: String = tables.words[index].iter().flat_map(|word| [word, "\n"]).collect();
         let other = SIDES[1 - index];
-        arrays.push((format!("{side}.words"), Dtype::U8, text.into_bytes()));
-        arrays.push((format!("{side}.seen"), Dtype::U32, cast_slice(&tables.counts[index]).to_vec()));
-        arrays.push((format!("entries.{side}"), Dtype::U32, cast_slice(&tables.entries[index]).to_vec()));
-        arrays.push((
-            format!("entries.{other}_given_{side}"),
-            Dtype::F32,
-            cast_slice(&tables.translations[index]).to_vec(),
-        ));
-        arrays.push((format!("{other}.given_nothing"), Dtype::F32, cast_slice(&tables.null[index]).to_vec()));
-        arrays.push((format!("jumps.{side}"), Dtype::F64, cast_slice(&tables.jumps[index]).to_vec()));
+        arrays.push(StoredArray::new(format!("{side}.words"), Dtype::U8, text.as_bytes()));
+        arrays.push(StoredArray::new(format!("{side}.seen"), Dtype::U32, &tables.counts[index]));
+        arrays.push(StoredArray::new(format!("entries.{side}"), Dtype::U32, &tables.entries[index]));
+        let given_side = format!("entries.{other}_given_{side}");
+        arrays.push(StoredArray::new(given_side, Dtype::F32, &tables.translations[index]));
+        arrays.push(StoredArray::new(format!("{other}.given_nothing"), Dtype::F32, &tables.null[index]));
+        arrays.push(StoredArray::new(format!("jumps.{side}"), Dtype::F64, &tables.jumps[index]));
     }
     if tables.form != NormalForm::None {
-        arrays.push((FORM.to_owned(), Dtype::U8, tables.form.name().as_bytes().to_vec()));
+        arrays.push(StoredArray::new(FORM.to_owned(), Dtype::U8, tables.form.name().as_bytes()));
     }
     let mut views = Vec::new();
-    for (name, dtype, bytes) in &arrays {
+    for StoredArray { name, dtype, bytes } in &arrays {
         views.push((name, TensorView::new(*dtype, vec![bytes.len() * 8 / dtype.bitsize()], bytes)?));
     }
     Ok(safetensors::serialize(views, Some(metadata))?)
@@ -51,33 +61,21 @@ pub fn serialize(aligner: &WordAligner, metadata: HashMap<String, String>) -> Re
 pub fn deserialize(bytes: &[u8]) -> Result<(WordAligner, HashMap<String, String>)> {
     let header = Header::read(&mut &bytes[..], bytes.len() as u64)?;
     let file = SafeTensors::deserialize(bytes)?;
-    let words = |side: &str| -> Result<Vec<String>> {
-        let text = String::from_utf8(array::<u8>(&file, &format!("{side}.words"), Dtype::U8)?)?;
-        Ok(text.lines().map(str::to_owned).collect())
-    };
-    let names =
-        |name: &dyn Fn(&str, &str) -> String| SIDES.map(|side| name(side, SIDES[usize::from(side == SIDES[0])]));
-    let u32s = |name: String| array::<u32>(&file, &name, Dtype::U32);
-    let f32s = |name: String| array::<f32>(&file, &name, Dtype::F32);
-    let [source, target] = SIDES.map(words);
-    let [source_counts, target_counts] = names(&|side, _| format!("{side}.seen")).map(u32s);
-    let [sources, targets] = names(&|side, _| format!("entries.{side}")).map(u32s);
-    let [forward, backward] = names(&|side, other| format!("entries.{other}_given_{side}")).map(f32s);
-    let [null_target, null_source] = names(&|_, other| format!("{other}.given_nothing")).map(f32s);
-    let [source_jumps, target_jumps] =
-        names(&|side, _| format!("jumps.{side}")).map(|name| array::<f64>(&file, &name, Dtype::F64));
     let form = match file.tensor(FORM) {
         Ok(name) => NormalForm::from_name(std::str::from_utf8(name.data())?).context("unknown normal form")?,
         Err(_) => NormalForm::None,
     };
-    let aligner = WordAligner::from_serialized(SerializedAligner {
-        form,
-        words: [source?, target?],
-        entries: [sources?, targets?],
-        translations: [forward?, backward?],
-        null: [null_target?, null_source?],
-        counts: [source_counts?, target_counts?],
-        jumps: [source_jumps?, target_jumps?],
-    })?;
+    let mut tables = SerializedAligner { form, ..SerializedAligner::default() };
+    for (index, side) in SIDES.iter().enumerate() {
+        let other = SIDES[1 - index];
+        let text = String::from_utf8(array::<u8>(&file, &format!("{side}.words"), Dtype::U8)?)?;
+        tables.words[index] = text.lines().map(str::to_owned).collect();
+        tables.counts[index] = array(&file, &format!("{side}.seen"), Dtype::U32)?;
+        tables.entries[index] = array(&file, &format!("entries.{side}"), Dtype::U32)?;
+        tables.translations[index] = array(&file, &format!("entries.{other}_given_{side}"), Dtype::F32)?;
+        tables.null[index] = array(&file, &format!("{other}.given_nothing"), Dtype::F32)?;
+        tables.jumps[index] = array(&file, &format!("jumps.{side}"), Dtype::F64)?;
+    }
+    let aligner = WordAligner::from_serialized(tables)?;
     Ok((aligner, header.metadata))
 }

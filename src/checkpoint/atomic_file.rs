@@ -119,9 +119,8 @@ pub(super) fn is_same_file(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        let identity = |found: std::fs::Metadata| (found.dev(), found.ino());
-        let [open, named] = [file.metadata(), std::fs::symlink_metadata(path)].map(|found| found.ok().map(identity));
-        open.is_some() && open == named
+        let [open, named] = [file.metadata(), std::fs::symlink_metadata(path)];
+        open.is_ok_and(|open| named.is_ok_and(|named| (open.dev(), open.ino()) == (named.dev(), named.ino())))
     }
     #[cfg(not(unix))]
     {
@@ -162,12 +161,13 @@ pub(super) fn create_dir_atomically(path: &Path, fill: impl FnOnce(&Path) -> IoR
 /// # Errors
 /// A step fails; the message begins with the path.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let result: Result<()> = (|| {
-        let mut file = BufWriter::new(PendingFile::create(path)?);
-        write(&mut file)?;
-        Ok(file.into_inner().map_err(std::io::IntoInnerError::into_error)?.finish()?)
-    })();
-    result.with_context(|| cannot_write(path))
+    write_pending(path, write).with_context(|| cannot_write(path))
+}
+
+fn write_pending(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let mut file = BufWriter::new(PendingFile::create(path)?);
+    write(&mut file)?;
+    Ok(file.into_inner().map_err(std::io::IntoInnerError::into_error)?.finish()?)
 }
 
 pub(super) fn cannot_read(path: &Path) -> String {
@@ -193,10 +193,9 @@ pub(super) fn is_temporary(name: &OsStr, is_final: impl Fn(&str) -> bool) -> boo
 
 /// Removes the temporary files for `path` whose writers no longer run.
 pub fn remove_abandoned(path: &Path) {
-    let is_final = |name: &str| path.file_name() == Some(OsStr::new(name));
     // Leftovers that cannot be listed or removed do no harm.
     for entry in std::fs::read_dir(parent_dir(path)).into_iter().flatten().flatten() {
-        if is_temporary(&entry.file_name(), is_final) {
+        if is_temporary(&entry.file_name(), |name| path.file_name() == Some(OsStr::new(name))) {
             let _ = remove_if_abandoned(&entry.path());
         }
     }

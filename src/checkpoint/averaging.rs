@@ -100,8 +100,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let out = directory.path().join("mean");
         average(&["checkpoints", "checkpoints"], &out, &Device::Cpu, &Silent).unwrap();
-        let read = |directory: &Path| std::fs::read(directory.join("model.safetensors")).unwrap();
-        assert!(read(&out) == read(Path::new("checkpoints")));
+        let [mean, only] =
+            [&*out, Path::new("checkpoints")].map(|model| std::fs::read(model.join("model.safetensors")).unwrap());
+        assert!(mean == only);
         let again = average(&["checkpoints"], &out, &Device::Cpu, &Silent).unwrap_err();
         assert!(again.to_string().contains("already holds model files"), "{again}");
         let none: [&str; 0] = [];

@@ -215,8 +215,11 @@ impl Config {
     /// # Errors
     /// The text is not JSON, has a newer format version, or lacks a field.
     pub fn parse(json: &str) -> Result<Self> {
-        let value: serde_json::Value = serde_json::from_str(json).context("not valid JSON")?;
-        match value.get("format_version").and_then(serde_json::Value::as_u64) {
+        let mut value: Value = serde_json::from_str(json).context("not valid JSON")?;
+        if let Some(Value::Object(settings)) = value.get_mut("training") {
+            TrainingSettings::rename_earlier_keys(settings);
+        }
+        match value.get("format_version").and_then(Value::as_u64) {
             None => bail!("no format_version, so this is not a softalign model"),
             Some(version) if version > u64::from(FORMAT_VERSION) => bail!(
                 "format version {version}, but this softalign reads only up to {FORMAT_VERSION}; use the version that \
@@ -247,4 +250,17 @@ pub fn fingerprint_of_text(text: &str) -> String {
 
 pub(super) fn hexadecimal(hash: Sha256) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_settings_of_an_earlier_version() {
+        let shipped = include_str!("../../checkpoints/config.json");
+        let settings = Config::parse(shipped).unwrap().training;
+        assert_eq!((settings.guided_alignment, settings.ema_decay), (Some(0.1), Some(0.999)));
+        assert_eq!(settings.retention(), None);
+    }
 }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::Config;
 use super::atomic_file::{create_dir_atomically, is_temporary};
 use super::lock::{NAME as LOCK, holder};
 use super::model_dir::{ALIGNER, CONFIG, FILES, MODEL, ModelDir, RESUME};
@@ -34,13 +33,12 @@ impl ModelDir {
     /// Returns the state of the directory. config.json without parameters counts as nothing: a run that ended before
     /// its first validation leaves it.
     pub fn dir_state(&self) -> DirState {
-        let is_ours = || self.read_text(CONFIG).and_then(|json| Config::parse(&json)).is_ok();
-        if self.has(RESUME) && is_ours() {
+        if self.has(RESUME) && self.config().is_some() {
             DirState::Training
-        } else if (self.has(MODEL) || self.kept().map_or(true, |kept| !kept.is_empty())) && is_ours() {
+        } else if (self.has(MODEL) || self.kept().map_or(true, |kept| !kept.is_empty())) && self.config().is_some() {
             DirState::Model
         } else if self.has(CONFIG) {
-            if is_ours() { DirState::Nothing } else { DirState::Foreign }
+            if self.config().is_some() { DirState::Nothing } else { DirState::Foreign }
         } else if self.files() == [ALIGNER] {
             DirState::Aligner
         } else if self.files().is_empty() {
@@ -62,16 +60,22 @@ impl ModelDir {
     fn is_part(&self, name: &OsStr) -> bool {
         let state = self.dir_state();
         let is_model = self.has(MODEL) || self.has(RESUME) || state != DirState::Foreign;
-        let is_locked = || matches!(state, DirState::Training | DirState::Model) || holder(self.path()).is_some();
-        is_model && self.files().iter().any(|file| name == OsStr::new(file)) || name == LOCK && is_locked()
+        if name == LOCK && (matches!(state, DirState::Training | DirState::Model) || holder(self.path()).is_some()) {
+            return true;
+        }
+        is_model && self.files().iter().any(|file| name == OsStr::new(file))
     }
 
     /// Names and sizes in bytes of the existing files. Of kept models, only the parameters count: their other files are
     /// hard links.
     pub fn sizes(&self) -> Vec<(String, u64)> {
-        let size = |name: String| Some((std::fs::metadata(self.path().join(&name)).ok()?.len(), name));
-        let names = self.files().into_iter().chain(self.kept_files());
-        names.filter_map(size).map(|(size, name)| (name, size)).collect()
+        let mut sizes = Vec::new();
+        for name in self.files().into_iter().chain(self.kept_files()) {
+            if let Ok(found) = std::fs::metadata(self.path().join(&name)) {
+                sizes.push((name, found.len()));
+            }
+        }
+        sizes
     }
 
     /// Moves the checkpoint and its kept models into a new subdirectory `previous`, `previous-2`, … and returns its
@@ -83,11 +87,11 @@ impl ModelDir {
         let free = self.archive_paths().find(|path| !path.exists());
         let archive = free.context("no free name for the previous model")?;
         let created = create_dir_atomically(&archive, |temporary| self.link_all(temporary));
-        let cannot = || format!("{}: cannot move the model into this directory", archive.display());
-        created.with_context(cannot)?;
+        created.with_context(|| cannot_move_into(&archive))?;
         let auxiliary = self.auxiliary_path();
         if auxiliary.is_dir() {
-            std::fs::rename(auxiliary, Self::new(&archive).auxiliary_path()).with_context(cannot)?;
+            let renamed = std::fs::rename(auxiliary, Self::new(&archive).auxiliary_path());
+            renamed.with_context(|| cannot_move_into(&archive))?;
         }
         self.clear()?;
         Ok(archive)
@@ -100,8 +104,8 @@ impl ModelDir {
 
     /// Paths `previous`, `previous-2`, … in the order in which they are used.
     fn archive_paths(&self) -> impl Iterator<Item = PathBuf> {
-        let name = |number: usize| if number == 1 { PREVIOUS.to_owned() } else { format!("{PREVIOUS}-{number}") };
-        (1..).map(move |number| self.path().join(name(number)))
+        let numbered = (2..).map(move |number: usize| self.path().join(format!("{PREVIOUS}-{number}")));
+        std::iter::once(self.path().join(PREVIOUS)).chain(numbered)
     }
 
     /// Links all files, with those of kept models, into another directory.
@@ -130,13 +134,21 @@ impl ModelDir {
 
     /// Removes temporary files of killed runs. Requires the lock.
     pub fn remove_unfinished(&self) {
-        let none = |_: &str| false;
-        let file = |name: &str| FILES.contains(&name);
-        remove_temporary(self.path(), is_previous, file);
+        remove_temporary(self.path(), is_previous, is_model_file);
         let Ok(steps) = self.steps() else { return };
-        remove_temporary(&self.kept_path(), |name| step_of(name).is_some(), none);
-        steps.into_iter().for_each(|step| remove_temporary(self.step_dir(step).path(), none, file));
+        remove_temporary(&self.kept_path(), |name| step_of(name).is_some(), |_| false);
+        for step in steps {
+            remove_temporary(self.step_dir(step).path(), |_| false, is_model_file);
+        }
     }
+}
+
+fn cannot_move_into(archive: &Path) -> String {
+    format!("{}: cannot move the model into this directory", archive.display())
+}
+
+fn is_model_file(name: &str) -> bool {
+    FILES.contains(&name)
 }
 
 fn is_previous(name: &str) -> bool {

@@ -41,13 +41,15 @@ impl JsonlLog {
         if bytes.is_empty() {
             return Ok(());
         }
-        let is_kept = |line: &&[u8]| {
-            let Ok(line) = serde_json::from_slice::<Value>(line) else { return false };
-            let last = if line["event"] == "progress" { step } else { validated_step };
-            line["step"].as_u64().is_some_and(|logged| logged <= last)
-        };
-        let kept: Vec<u8> =
-            bytes.split(|byte| *byte == b'\n').filter(is_kept).flat_map(|line| [line, b"\n"].concat()).collect();
+        let mut kept = Vec::with_capacity(bytes.len());
+        for line in bytes.split(|byte| *byte == b'\n') {
+            let Ok(logged) = serde_json::from_slice::<Value>(line) else { continue };
+            let last = if logged["event"] == "progress" { step } else { validated_step };
+            if logged["step"].as_u64().is_some_and(|logged| logged <= last) {
+                kept.extend_from_slice(line);
+                kept.push(b'\n');
+            }
+        }
         write_atomically(&self.path, |file| Ok(file.write_all(&kept)?))
     }
 
@@ -86,14 +88,8 @@ mod tests {
         let model_dir = tempfile::tempdir().unwrap();
         let log = JsonlLog::new(model_dir.path().join("log.jsonl"));
         log.rewind(1, 1).unwrap();
-        let line = |event: &str, step: u64| json!({"event": event, "step": step, "text": "書"});
-        let lines = [
-            line("progress", 3),
-            line("validation", 3),
-            line("progress", 6),
-            line("validation", 6),
-            line("progress", 9),
-        ];
+        let lines = [("progress", 3), ("validation", 3), ("progress", 6), ("validation", 6), ("progress", 9)]
+            .map(|(event, step)| json!({"event": event, "step": step, "text": "書"}));
         lines.iter().for_each(|line| log.append(line).unwrap());
         // Truncated within a character, as on a full disk.
         let mut bytes = std::fs::read(&log.path).unwrap();

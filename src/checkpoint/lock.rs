@@ -42,18 +42,18 @@ impl Lock {
     /// Another process holds the lock, which the message names, or the directory is not writable.
     pub fn acquire(model_dir: &Path) -> Result<Self> {
         let path = model_dir.join(NAME);
-        let cannot = || cannot_write_dir(model_dir);
         loop {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false);
-            let mut file = open_own_file(&mut options, &path).with_context(cannot)?;
+            let mut file = open_own_file(&mut options, &path).with_context(|| cannot_write_dir(model_dir))?;
             let is_exclusive = match file.try_lock() {
                 Ok(()) => true,
                 Err(TryLockError::WouldBlock) => bail!(refusal(model_dir, &mut file)),
                 Err(TryLockError::Error(_)) => false,
             };
             let text = serde_json::to_string(&Holder::this_process())?;
-            file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).with_context(cannot)?;
+            let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
+            written.with_context(|| cannot_write_dir(model_dir))?;
             // The previous holder may have removed the file in the meantime.
             if is_same_file(&file, &path) {
                 return Ok(Self { path, is_exclusive, file });
@@ -212,19 +212,18 @@ mod tests {
     fn admits_one_of_many_threads_at_a_time() {
         let model_dir = tempfile::tempdir().unwrap();
         let inside = std::sync::atomic::AtomicUsize::new(0);
-        let compete = || {
-            for _ in 0..200 {
-                if let Ok(lock) = Lock::acquire(model_dir.path()) {
-                    assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0, "two holders");
-                    std::thread::yield_now();
-                    inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
-                    drop(lock);
-                }
-            }
-        };
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(compete);
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        if let Ok(lock) = Lock::acquire(model_dir.path()) {
+                            assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0, "two holders");
+                            std::thread::yield_now();
+                            inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                            drop(lock);
+                        }
+                    }
+                });
             }
         });
     }

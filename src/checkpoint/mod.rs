@@ -29,13 +29,16 @@ mod auxiliary;
 mod averaging;
 mod config;
 mod dir_state;
+mod identity;
 mod jsonl;
 mod lexicon;
+mod load;
 mod lock;
 mod model_dir;
 mod resume;
 mod retention;
 mod safetensors_io;
+mod save;
 mod tfevents;
 
 pub use atomic_file::{PendingFile, open_own_file, remove_abandoned, remove_pending, write_atomically};
@@ -45,8 +48,9 @@ pub use config::{
     SyntheticCorpus, VocabOverlap, fingerprint, fingerprint_of_text,
 };
 pub use dir_state::DirState;
+pub use identity::Checkpoint;
 pub use jsonl::JsonlLog;
 pub use lock::Lock;
-pub use model_dir::{Checkpoint, ModelDir};
+pub use model_dir::ModelDir;
 pub use resume::Resume;
 pub use tfevents::EventFile;

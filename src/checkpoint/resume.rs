@@ -6,16 +6,14 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::{Device, Tensor};
 use serde_json::Value;
 
-use super::model_dir::{CONFIG, Checkpoint, ModelDir, RESUME, RESUME_JSON, fingerprint_metadata};
+use super::identity::{Checkpoint, fingerprint_metadata};
+use super::model_dir::{CONFIG, ModelDir, RESUME, RESUME_JSON};
 use crate::parameters::Parameters;
-use crate::training::{Snapshot, TrainState};
+use crate::training::{RunLimits, Snapshot, TrainState, TrainingSettings};
 
 /// Metadata keys of resume.safetensors.
 const PROGRESS: &str = "progress";
 const SETTINGS: &str = "settings";
-
-/// Training settings that a resumed run may change.
-const CHANGEABLE: [&str; 3] = ["max_epochs", "max_minutes", "patience"];
 
 /// Training state of a resumable run.
 pub struct Resume {
@@ -75,7 +73,8 @@ impl ModelDir {
 
     /// Compares config.json with the settings saved with the training state, which older states lack.
     fn ensure_unedited(&self, checkpoint: &Checkpoint, saved: Option<&String>) -> Result<()> {
-        let Some(Ok(Value::Object(saved))) = saved.map(|json| serde_json::from_str(json)) else { return Ok(()) };
+        let Some(Ok(Value::Object(mut saved))) = saved.map(|json| serde_json::from_str(json)) else { return Ok(()) };
+        TrainingSettings::rename_earlier_keys(&mut saved);
         let now = fixed_settings(checkpoint)?;
         let edited: Vec<String> = saved
             .iter()
@@ -117,7 +116,7 @@ fn fixed_settings(checkpoint: &Checkpoint) -> Result<Value> {
     if let (Value::Object(all), Value::Object(text)) = (&mut settings, serde_json::to_value(&config.text)?) {
         all.extend(text);
         all.insert("sources".to_owned(), serde_json::to_value(&config.data.sources)?);
-        all.retain(|name, _| !CHANGEABLE.contains(&name.as_str()));
+        all.retain(|name, _| !RunLimits::option_names().contains(&name.replace('_', "-").as_str()));
     }
     Ok(settings)
 }

@@ -10,9 +10,11 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use super::atomic_file::{create_dir_atomically, ensure_no_symlink};
-use super::model_dir::{ALIGNER, CONFIG, Checkpoint, JOINT, LEXICON, MODEL, ModelDir, SOURCE, TARGET, model_bytes};
+use super::identity::Checkpoint;
+use super::model_dir::{ALIGNER, CONFIG, JOINT, LEXICON, MODEL, ModelDir, SOURCE, TARGET};
+use super::save::model_bytes;
 use crate::parameters::Parameters;
-use crate::training::TrainState;
+use crate::training::{TrainState, ValidatedModel};
 
 /// Directory of all kept models.
 const KEPT: &str = "kept";
@@ -37,18 +39,19 @@ impl ModelDir {
     /// A file cannot be read, written or removed.
     pub fn keep(&self, checkpoint: &Checkpoint, progress: &TrainState, validated: &Parameters) -> Result<()> {
         let settings = &checkpoint.config.training;
-        let Some(keep) = settings.keep else { return Ok(()) };
+        let Some(keep) = settings.retention() else { return Ok(()) };
         let listed = self.steps().with_context(|| self.cannot_list_kept())?;
-        let is_complete = |step: &u64| *step <= progress.step && self.step_dir(*step).has(MODEL);
-        let mut steps: Vec<u64> = listed.iter().copied().filter(is_complete).collect();
+        let mut steps = listed.clone();
+        steps.retain(|&step| step <= progress.step && self.step_dir(step).has(MODEL));
         let new = (progress.is_validated() && !steps.contains(&progress.step)).then_some(progress.step);
         steps.extend(new);
         let log = self.log().read()?;
-        let validation_score = |step: u64| {
+        let scored = steps.into_iter().map(|step| {
             let mut validations = log.iter().filter(|line| line["event"] == "validation" && line["step"] == step);
-            validations.next_back().and_then(|line| settings.metric.logged_score(line))
-        };
-        let wanted = keep.select(steps.into_iter().map(|step| (step, validation_score(step))).collect());
+            let score = validations.next_back().and_then(|line| settings.metric.logged_score(line));
+            ValidatedModel { step, score }
+        });
+        let wanted = keep.select(scored.collect());
         if let Some(step) = new.filter(|step| wanted.contains(step)) {
             if listed.contains(&step) {
                 self.remove_kept(step)?;

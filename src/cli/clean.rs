@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::pairs::{PairArgs, fail_or_skip};
-use crate::text::{FilterLimits, NoiseKind, OnError};
+use super::pairs::PairArgs;
+use crate::text::{FilterLimits, NoiseKind, OnError, fail_or_skip};
 
 /// Arguments of `softalign clean`.
 #[derive(Debug, Args)]

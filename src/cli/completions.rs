@@ -90,13 +90,14 @@ impl ManArgs {
     pub fn pages(cli: Command) -> Vec<(String, Vec<u8>)> {
         let mut cli = cli.disable_help_subcommand(true);
         cli.build();
-        let page = |command: &Command| {
+        let mut pages = Vec::new();
+        for command in std::iter::once(&cli).chain(cli.get_subcommands()) {
             let man = Man::new(command.clone());
             let mut page = Vec::new();
             man.render(&mut page).expect("memory can be written to");
             page.extend_from_slice(SECTIONS.as_bytes());
-            (man.get_filename(), page)
-        };
-        std::iter::once(&cli).chain(cli.get_subcommands()).map(page).collect()
+            pages.push((man.get_filename(), page));
+        }
+        pages
     }
 }

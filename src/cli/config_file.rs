@@ -14,7 +14,7 @@ use crate::checkpoint::Config;
 use crate::metrics::edit_distance;
 use crate::render::escape_controls;
 use crate::trainer::InitVocabulary;
-use crate::training::TrainConfig;
+use crate::training::Preset;
 
 /// Options that a config file cannot contain.
 const NOT_IN_CONFIG: [&str; 3] = ["help", "version", "config"];
@@ -29,8 +29,14 @@ pub struct ExpandedArgs {
     pub arguments: Vec<OsString>,
     /// The arguments without the program's name and without `--config`.
     pub self_contained: Vec<OsString>,
-    /// Path of the config file, and the options taken from it.
-    config: Option<(PathBuf, Vec<OptionValue>)>,
+    config: Option<ConfigFile>,
+}
+
+/// Config file.
+struct ConfigFile {
+    path: PathBuf,
+    /// Options taken from it.
+    options: Vec<OptionValue>,
 }
 
 /// Option by its long name, with a value if it takes one.
@@ -56,12 +62,9 @@ impl OptionValue {
 
     /// Returns true if the value is a path to this existing file.
     fn is_path_to(&self, file: &Path, command: &Command) -> bool {
-        let takes_path = |option: &Arg| option.get_value_hint() == ValueHint::AnyPath;
-        let is_path = options(command).any(|(option, long)| long == self.long && takes_path(option));
-        let is_file = |value: &OsString| {
-            std::fs::canonicalize(value).is_ok_and(|path| std::fs::canonicalize(file).is_ok_and(|file| file == path))
-        };
-        is_path && self.value.as_ref().is_some_and(is_file)
+        let mut options = options(command).filter(|(_, long)| *long == self.long);
+        let is_path = options.any(|(option, _)| option.get_value_hint() == ValueHint::AnyPath);
+        is_path && self.value.as_ref().is_some_and(|value| is_same_path(Path::new(value), file))
     }
 }
 
@@ -72,11 +75,9 @@ impl ExpandedArgs {
     /// # Errors
     /// Help is requested, or the file cannot be read or is invalid.
     pub fn new(cli: &Command, arguments: Vec<OsString>) -> Result<Self, Error> {
-        // Some errors disappear with the options of the config; clap reports the others later.
-        let parse_leniently = |arguments: &[OsString]| cli.clone().ignore_errors(true).try_get_matches_from(arguments);
         // Parsing twice takes milliseconds.
         let may_name_config = arguments.iter().any(|argument| argument.as_encoded_bytes().starts_with(b"--config"));
-        let matches = may_name_config.then(|| parse_leniently(&arguments)).transpose()?;
+        let matches = may_name_config.then(|| parse_leniently(cli, &arguments)).transpose()?;
         let config = matches.as_ref().and_then(ArgMatches::subcommand).and_then(|(name, matches)| {
             let path: &PathBuf = matches.get_one("config")?;
             Some((name, matches, path))
@@ -88,26 +89,29 @@ impl ExpandedArgs {
         let mut from_config = read_options(&command, path).map_err(|reason| config_error(path, &reason))?;
         from_config.retain(|option| !is_overridden(&command, &option.long, matches));
         let typed = typed_options(&command, matches);
-        let both = || from_config.iter().chain(&typed);
-        if let Some(other) = both().find(|option| option.is_path_to(path, &command)) {
+        let both: Vec<&OptionValue> = from_config.iter().chain(&typed).collect();
+        if let Some(other) = both.iter().find(|option| option.is_path_to(path, &command)) {
             return Err(config_error(path, &format!("this file is both --config and --{}", other.long)));
         }
         let positional = command.get_positionals().filter(|argument| is_typed(argument, matches));
         let positional = positional.flat_map(|argument| raw_values(argument, matches)).map(OsStr::to_owned);
-        let all = positional.chain(both().map(OptionValue::to_argument));
+        let all = positional.chain(both.iter().map(|option| option.to_argument()));
         let self_contained = [OsString::from(name)].into_iter().chain(all).collect();
-        let has_command =
-            |end: &usize| parse_leniently(&arguments[..*end]).is_ok_and(|m| m.subcommand_name().is_some());
-        let after_command = (1..arguments.len()).find(has_command).unwrap_or(arguments.len());
+        let after_command = (1..arguments.len()).find(|&end| {
+            let matches = parse_leniently(cli, &arguments[..end]);
+            matches.is_ok_and(|matches| matches.subcommand_name().is_some())
+        });
+        let after_command = after_command.unwrap_or(arguments.len());
         let mut arguments = arguments.clone();
         let inserted = from_config.iter().map(OptionValue::to_argument);
         arguments.splice(after_command..after_command, inserted);
-        Ok(Self { arguments, self_contained, config: Some((path.clone(), from_config)) })
+        let config = ConfigFile { path: path.clone(), options: from_config };
+        Ok(Self { arguments, self_contained, config: Some(config) })
     }
 
     /// Adds the path of the config file to an error about one of its options.
     pub fn with_config_path(&self, mut error: Error) -> Error {
-        let (Some((path, options)), Some(ContextValue::String(option))) =
+        let (Some(ConfigFile { path, options }), Some(ContextValue::String(option))) =
             (&self.config, error.get(ContextKind::InvalidArg))
         else {
             return error;
@@ -120,6 +124,16 @@ impl ExpandedArgs {
         }
         error
     }
+}
+
+/// Parses without errors: some disappear with the options of the config file, and clap reports the others later.
+fn parse_leniently(cli: &Command, arguments: &[OsString]) -> Result<ArgMatches, Error> {
+    cli.clone().ignore_errors(true).try_get_matches_from(arguments)
+}
+
+/// Returns true if both paths lead to the same existing file or directory.
+fn is_same_path(one: &Path, other: &Path) -> bool {
+    std::fs::canonicalize(one).is_ok_and(|one| std::fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
 fn config_error(path: &Path, reason: &str) -> Error {
@@ -136,8 +150,8 @@ pub(super) fn built_subcommand(cli: &Command, name: &str) -> Command {
 
 /// Returns the options that a config file can contain.
 fn options(command: &Command) -> impl Iterator<Item = (&Arg, &str)> {
-    let settings = |option: &&Arg| !NOT_IN_CONFIG.contains(&option.get_id().as_str());
-    command.get_arguments().filter(settings).filter_map(|option| Some((option, option.get_long()?)))
+    let settings = command.get_arguments().filter(|option| !NOT_IN_CONFIG.contains(&option.get_id().as_str()));
+    settings.filter_map(|option| Some((option, option.get_long()?)))
 }
 
 fn is_typed(argument: &Arg, matches: &ArgMatches) -> bool {
@@ -150,27 +164,42 @@ fn raw_values<'m>(argument: &Arg, matches: &'m ArgMatches) -> impl Iterator<Item
 
 /// Returns the options of the command line with their values.
 pub(super) fn typed_options(command: &Command, matches: &ArgMatches) -> Vec<OptionValue> {
-    let arguments = |(option, long): (&Arg, &str)| -> Vec<OptionValue> {
-        if !option.get_action().takes_values() {
-            return vec![OptionValue::new(long, None)];
+    let mut typed = Vec::new();
+    for (option, long) in options(command).filter(|(option, _)| is_typed(option, matches)) {
+        if option.get_action().takes_values() {
+            typed.extend(raw_values(option, matches).map(|value| OptionValue::new(long, Some(value.to_owned()))));
+        } else {
+            typed.push(OptionValue::new(long, None));
         }
-        raw_values(option, matches).map(|value| OptionValue::new(long, Some(value.to_owned()))).collect()
-    };
-    options(command).filter(|(option, _)| is_typed(option, matches)).flat_map(arguments).collect()
+    }
+    typed
 }
 
 /// Returns true if the command line contains the option, one that conflicts with it, or one that decides it.
 fn is_overridden(command: &Command, long: &str, matches: &ArgMatches) -> bool {
     let Some((option, _)) = options(command).find(|(_, other)| *other == long) else { return false };
-    let typed = |name: &str| options(command).any(|(typed, long)| long == name && is_typed(typed, matches));
-    let vocabulary = || matches.get_one::<InitVocabulary>("init_vocabulary").copied().unwrap_or_default();
-    let by_model = typed("init-from") && vocabulary().decides(long);
-    let by_preset = typed("preset") && in_group(command, TrainConfig::BY_PRESET, option);
-    let conflicts = |one: &Arg, other: &Arg| {
-        command.get_arg_conflicts_with(one).iter().any(|conflicting| conflicting.get_id() == other.get_id())
-    };
-    let wins = |typed: &Arg| typed.get_id() == option.get_id() || conflicts(typed, option) || conflicts(option, typed);
-    by_model || by_preset || command.get_arguments().filter(|argument| is_typed(argument, matches)).any(wins)
+    if is_typed_option(command, "init-from", matches) {
+        let vocabulary = matches.get_one::<InitVocabulary>("init_vocabulary").copied().unwrap_or_default();
+        if vocabulary.decides(long) {
+            return true;
+        }
+    }
+    if is_typed_option(command, "preset", matches) && in_group(command, Preset::GROUP, option) {
+        return true;
+    }
+    let mut typed = command.get_arguments().filter(|argument| is_typed(argument, matches));
+    typed.any(|typed| {
+        typed.get_id() == option.get_id() || conflicts(command, typed, option) || conflicts(command, option, typed)
+    })
+}
+
+fn is_typed_option(command: &Command, name: &str, matches: &ArgMatches) -> bool {
+    options(command).any(|(option, long)| long == name && is_typed(option, matches))
+}
+
+/// Returns true if `one` is declared to conflict with `other`.
+fn conflicts(command: &Command, one: &Arg, other: &Arg) -> bool {
+    command.get_arg_conflicts_with(one).iter().any(|conflicting| conflicting.get_id() == other.get_id())
 }
 
 fn in_group(command: &Command, group: &str, option: &Arg) -> bool {
@@ -211,9 +240,10 @@ fn unknown_option(command: &Command, key: &str, wanted: &str) -> String {
     if let Some((end, _)) = key.char_indices().nth(MAX_SHOWN) {
         return format!("{:?} is not an option of softalign {}", format!("{}…", &key[..end]), command.get_name());
     }
-    let letters = |name: &str| name.chars().collect::<Vec<_>>();
-    let nearest =
-        options(command).map(|(_, long)| long).min_by_key(|long| edit_distance(&letters(long), &letters(wanted)));
+    let wanted: Vec<char> = wanted.chars().collect();
+    let nearest = options(command)
+        .map(|(_, long)| long)
+        .min_by_key(|long| edit_distance(&long.chars().collect::<Vec<char>>(), &wanted));
     let nearest = nearest.map(|long| format!("; did you mean {long:?}?")).unwrap_or_default();
     format!("{key:?} is not an option of softalign {}{nearest}", command.get_name())
 }
@@ -258,8 +288,8 @@ fn scalar(option: &Arg, value: &Value) -> Result<String, String> {
 
 /// True if an array can hold the values of an option: it can be repeated, or its value has parts between commas.
 fn takes_list(option: &Arg) -> bool {
-    let has_parts = || option.get_value_names().into_iter().flatten().any(|name| name.contains(','));
-    matches!(option.get_action(), ArgAction::Append) || has_parts()
+    let mut names = option.get_value_names().into_iter().flatten();
+    matches!(option.get_action(), ArgAction::Append) || names.any(|name| name.contains(','))
 }
 
 /// Describes the values of an option.

@@ -66,17 +66,19 @@ fn missing_names(error: &Error) -> Option<&[String]> {
 /// Returns the first option of the command line that alone makes an argument required.
 fn option_that_needs(missing: &String, cli: &Command, arguments: &[OsString]) -> Option<String> {
     let (name, matches) = subcommand(cli, arguments)?;
-    let is_missing_with = |options: &[OptionValue]| {
-        let options = options.iter().map(OptionValue::to_argument);
-        let alone = [cli.get_name(), &name].into_iter().map(OsString::from).chain(options);
-        let parsed = cli.clone().try_get_matches_from(alone);
-        parsed.is_err_and(|error| missing_names(&error).is_some_and(|names| names.contains(missing)))
-    };
-    if is_missing_with(&[]) {
+    if is_missing_with(None, missing, cli, &name) {
         return None;
     }
     let typed = typed_options(&built_subcommand(cli, &name), &matches);
-    typed.into_iter().find(|option| is_missing_with(std::slice::from_ref(option))).map(|option| option.long)
+    typed.into_iter().find(|option| is_missing_with(Some(option), missing, cli, &name)).map(|option| option.long)
+}
+
+/// Returns true if an argument is missing from the command with at most one option.
+fn is_missing_with(option: Option<&OptionValue>, missing: &String, cli: &Command, command: &str) -> bool {
+    let option = option.map(OptionValue::to_argument);
+    let arguments = [cli.get_name(), command].into_iter().map(OsString::from).chain(option);
+    let parsed = cli.clone().try_get_matches_from(arguments);
+    parsed.is_err_and(|error| missing_names(&error).is_some_and(|names| names.contains(missing)))
 }
 
 /// Returns the command with its arguments, as far as they can be parsed.

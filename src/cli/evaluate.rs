@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 
 use super::names::MODEL_VARIABLE;
-use super::pairs::{PairArgs, fail_or_skip};
+use super::pairs::PairArgs;
 use crate::attention::InferenceOverrides;
-use crate::text::OnError;
+use crate::text::{OnError, fail_or_skip};
 use crate::translator::{DecodeOptions, LinkOptions, PrecisionOption};
 
 /// Group of options that apply only to models.

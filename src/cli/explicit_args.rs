@@ -69,10 +69,15 @@ pub fn joined_options<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
+/// Returns the long names of all options of a structure of arguments, without dashes.
+pub fn options_of<T: Args>() -> Vec<String> {
+    let command = T::augment_args(Command::new(""));
+    command.get_arguments().filter_map(|option| option.get_long().map(str::to_owned)).collect()
+}
+
 /// Returns the names of all options of a structure of arguments, joined for a message.
 pub fn joined_options_of<T: Args>() -> String {
-    let command = T::augment_args(Command::new(""));
-    joined_options(&command.get_arguments().filter_map(|option| option.get_long()).collect::<Vec<_>>())
+    joined_options(&options_of::<T>())
 }
 
 impl<T: Args> FromArgMatches for ExplicitArgs<T> {

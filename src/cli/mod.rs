@@ -27,19 +27,20 @@ use crate::kernels::matrix::bf16_instructions;
 use crate::kernels::simd::instruction_set;
 use names::{GLOBAL, MODEL_VARIABLE};
 
+pub use crate::text::LayoutArgs;
 pub use align::AlignArgs;
 pub use clean::CleanArgs;
 pub use completions::{CompletionsArgs, ManArgs};
 pub use constraints::ConstraintArgs;
 pub use evaluate::{EvaluateArgs, OF_LINKS, OF_MODELS, OF_TRANSLATIONS};
-pub use explicit_args::{ExplicitArgs, joined_options, joined_options_of};
+pub use explicit_args::{ExplicitArgs, joined_options, joined_options_of, options_of};
 pub use links::{FigureArgs, TranslationFormat};
-pub use pairs::{LayoutArgs, PairArgs};
+pub use pairs::PairArgs;
 pub use score::ScoreArgs;
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
 pub use symmetrize::SymmetrizeArgs;
-pub use train::{CHANGEABLE, TrainArgs};
+pub use train::TrainArgs;
 pub use translate::TranslateArgs;
 
 /// Train a small translation model with attention on your own sentence pairs, translate with it, and align words.
@@ -131,7 +132,7 @@ pub enum Command {
     /// Translate sentences; interactive in a terminal if no input is given.
     Translate(Box<ExplicitArgs<TranslateArgs>>),
     /// Align the words of sentence pairs.
-    Align(Box<AlignArgs>),
+    Align(Box<ExplicitArgs<AlignArgs>>),
     /// Evaluate models or translations against references.
     Evaluate(Box<ExplicitArgs<EvaluateArgs>>),
     /// Score given translations, or rerank n-best lists.

@@ -6,10 +6,10 @@ use std::io::Write;
 
 use clap::builder::{OsStr, Resettable, StyledStr};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgGroup, Command, CommandFactory, Error, FromArgMatches, Id};
+use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 
 use super::Cli;
-use super::config_file::{ExpandedArgs, built_subcommand};
+use super::config_file::ExpandedArgs;
 use super::error_line::in_one_line;
 use crate::text::check_standard_output;
 
@@ -47,15 +47,6 @@ impl Cli {
         Self::command()
     }
 
-    /// Returns the long names of the options of a command in a group.
-    pub fn options_in_group(command: &str, group: &str) -> Vec<String> {
-        let command = built_subcommand(&Self::definition(), command);
-        let groups = command.get_groups().filter(|one| one.get_id() == group);
-        let members: Vec<&Id> = groups.flat_map(ArgGroup::get_args).collect();
-        let options = command.get_arguments().filter(|option| members.contains(&option.get_id()));
-        options.filter_map(|option| option.get_long().map(str::to_owned)).collect()
-    }
-
     /// Parses a command line, program name first. Prints errors and help, and exits.
     pub fn parse_or_exit(arguments: Vec<OsString>) -> Self {
         Self::parse_args(arguments).unwrap_or_else(|error| exit(&error))
@@ -66,8 +57,10 @@ impl Cli {
         let expanded = ExpandedArgs::new(&definition, arguments)?;
         let parsed = definition.try_get_matches_from_mut(&expanded.arguments);
         let parsed = parsed.and_then(|matches| Self::from_arg_matches(&matches));
-        let in_one_line = |error| in_one_line(with_hint(error), &command(), &expanded.arguments);
-        let mut cli = parsed.map_err(|error| in_one_line(expanded.with_config_path(error)))?;
+        let mut cli = parsed.map_err(|error| {
+            let error = with_hint(expanded.with_config_path(error));
+            in_one_line(error, &command(), &expanded.arguments)
+        })?;
         cli.command_line = expanded.self_contained.iter().map(|part| part.to_string_lossy().into_owned()).collect();
         Ok(cli)
     }
@@ -87,10 +80,12 @@ fn exit(error: &Error) -> ! {
 }
 
 fn command() -> Command {
-    let adjusted =
-        |command: Command| command.mut_args(|option| with_environment_default(with_negative_numbers(option)));
     // Only the options of the command that runs are adjusted.
-    adjusted(Cli::command()).mut_subcommands(|command| command.defer(adjusted))
+    with_adjusted_options(Cli::command()).mut_subcommands(|command| command.defer(with_adjusted_options))
+}
+
+fn with_adjusted_options(command: Command) -> Command {
+    command.mut_args(|option| with_environment_default(with_negative_numbers(option)))
 }
 
 /// Makes the option's environment variable its default. clap's own support would report conflicts as for a typed option. An
@@ -106,14 +101,13 @@ fn with_environment_default(option: Arg) -> Arg {
 /// Accepts negative numbers as values, so that errors name the range and not an unknown option.
 fn with_negative_numbers(option: Arg) -> Arg {
     let kind = option.get_value_parser().type_id();
-    let is = |number: TypeId| kind == number;
-    if is(TypeId::of::<usize>()) {
+    if kind == TypeId::of::<usize>() {
         option.allow_negative_numbers(true).value_parser(parse_whole::<usize>)
-    } else if is(TypeId::of::<u64>()) {
+    } else if kind == TypeId::of::<u64>() {
         option.allow_negative_numbers(true).value_parser(parse_whole::<u64>)
     } else {
-        let other = [TypeId::of::<f64>(), TypeId::of::<f32>(), TypeId::of::<u16>(), TypeId::of::<u8>()].map(is);
-        option.allow_negative_numbers(other.contains(&true))
+        let numbers = [TypeId::of::<f64>(), TypeId::of::<f32>(), TypeId::of::<u16>(), TypeId::of::<u8>()];
+        option.allow_negative_numbers(numbers.into_iter().any(|number| kind == number))
     }
 }
 
@@ -123,13 +117,9 @@ fn parse_whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
 
 /// Replaces clap's proposal of a similar name where another hint helps more.
 fn with_hint(mut error: Error) -> Error {
-    let unknown = |kind| match error.get(kind) {
-        Some(ContextValue::String(name)) => Some(name.as_str()),
-        _ => None,
-    };
     let hint = match error.kind() {
-        ErrorKind::UnknownArgument => unknown(ContextKind::InvalidArg).and_then(hint_for_option),
-        ErrorKind::InvalidSubcommand => unknown(ContextKind::InvalidSubcommand).and_then(hint_for_command),
+        ErrorKind::UnknownArgument => context_text(&error, ContextKind::InvalidArg).and_then(hint_for_option),
+        ErrorKind::InvalidSubcommand => context_text(&error, ContextKind::InvalidSubcommand).and_then(hint_for_command),
         _ => None,
     };
     if let Some(hint) = hint {
@@ -142,6 +132,13 @@ fn with_hint(mut error: Error) -> Error {
     error
 }
 
+fn context_text(error: &Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
 fn hint_for_command(unknown: &str) -> Option<String> {
     OTHER_COMMANDS.iter().find(|(name, _)| *name == unknown).map(|(_, hint)| (*hint).to_owned())
 }
@@ -151,11 +148,12 @@ fn hint_for_option(unknown: &str) -> Option<String> {
     if let Some((_, name)) = OTHER_OPTIONS.iter().find(|(name, _)| *name == unknown) {
         return Some(format!("'{unknown}' is called {name} here"));
     }
-    let has_option = |command: &&Command| {
-        command.get_arguments().filter_map(Arg::get_long).any(|long| unknown.strip_prefix("--") == Some(long))
-    };
-    let cli = Cli::command();
-    let owners: Vec<String> =
-        cli.get_subcommands().filter(has_option).map(|command| format!("'softalign {}'", command.get_name())).collect();
+    let mut owners = Vec::new();
+    for command in Cli::command().get_subcommands() {
+        let mut options = command.get_arguments().filter_map(Arg::get_long);
+        if options.any(|long| unknown.strip_prefix("--") == Some(long)) {
+            owners.push(format!("'softalign {}'", command.get_name()));
+        }
+    }
     (!owners.is_empty()).then(|| format!("'{unknown}' is an option of {}", owners.join(" and ")))
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Command, Id};
 
 use super::names::MODEL_VARIABLE;
 use super::pairs::PairArgs;
@@ -42,7 +42,7 @@ pub struct ScoreArgs {
 
     /// Rerank an n-best list in Moses' format instead of scoring pairs, best first: lines of number ||| translation, where
     /// numbers index the sentences of --input from 0. Further fields are kept.
-    #[arg(long, value_name = "FILE", requires = "input", conflicts_with_all = ["positional", "pairs", "source", "words", "json", "csv", "header", "columns"])]
+    #[arg(long, value_name = "FILE", requires = "input", conflicts_with_all = arguments_of_pairs())]
     pub rerank: Option<PathBuf>,
 
     /// File of the source sentences of --rerank, one per line; - is standard input.
@@ -53,4 +53,16 @@ pub struct ScoreArgs {
     /// mean log-probability.
     #[arg(long, value_name = "A", default_value_t = DecodeOptions::default().length_penalty, requires = "rerank")]
     pub length_penalty: f64,
+}
+
+/// Returns the arguments that an n-best list replaces: the pairs with the layout of their files, and the contents of their
+/// scores. Sentences of an n-best list have tags and features too.
+fn arguments_of_pairs() -> Vec<Id> {
+    let mut ids = vec![Id::from("words"), Id::from("json")];
+    for argument in PairArgs::augment_args(Command::new("")).get_arguments() {
+        if !["tag_source", "features"].contains(&argument.get_id().as_str()) {
+            ids.push(argument.get_id().clone());
+        }
+    }
+    ids
 }

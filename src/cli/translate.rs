@@ -7,8 +7,7 @@ use clap::Args;
 use super::constraints::ConstraintArgs;
 use super::links::{FigureArgs, TranslationFormat};
 use super::names::MODEL_VARIABLE;
-use super::pairs::{LayoutArgs, parse_source_column};
-use crate::text::OnError;
+use crate::text::{LayoutArgs, OnError, parse_source_column};
 use crate::translator::TranslateOptions;
 
 /// Arguments of `softalign translate`.

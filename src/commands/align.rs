@@ -3,19 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use anyhow::{Error, Result, bail};
+use anyhow::{Error, Result};
 use candle_core::Device;
 
 use super::console::{Bar, Console};
 use super::load_model::{reject_attention_options, translator};
-use super::output_file::{Output, ensure_distinct_paths};
+use super::output_file::{Output, WrittenPath, ensure_distinct_paths};
 use super::pair_files::{ChunkedWork, pairs_or_standard_input, process_chunks};
 use super::render_options::{alignment_format, check_figures, heatmap, renderer};
 use super::unreadable::Unreadable;
 use crate::alignment::{Gold, LexiconBuilder, LinkFormat, NoiseFeatures};
 use crate::checkpoint::ModelDir;
-use crate::cli::AlignArgs;
-use crate::error::UsageError;
+use crate::cli::{AlignArgs, ExplicitArgs, joined_options_of};
+use crate::error::usage;
 use crate::evaluation::{UNKNOWN_SIZE, pair_sizes, read_gold};
 use crate::render::{AlignmentFormat, Item, ListFormat, RenderOptions, Renderer, write_lexicon, write_noisy_pairs};
 use crate::text::{LineNumbers, OnError, Pair, PairFiles, PairStream, WordSplitting, without_features, word_spans};
@@ -24,15 +24,16 @@ use crate::translator::{AlignerSource, LineWarnings, LinkOptions, LinkedPair, Li
 /// Largest number of pairs that --format svg draws without --only.
 const MAX_FIGURES: usize = 50;
 
-pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
+pub fn run(given: &ExplicitArgs<AlignArgs>, device: &Device, console: &Console) -> Result<()> {
+    let args = &given.args;
     let format = alignment_format(args.format, &args.output)?;
-    check(args, format)?;
+    check(given, format)?;
     // Only a model's directory records the layout of its training files.
     let of_model = args.aligner.is_none() && args.links.links_from != LinksFrom::Pairs;
     let model = of_model.then(|| args.model[0].as_path());
     let files = pairs_or_standard_input(&args.pairs, model)?;
     check_paths(args, &files)?;
-    let outputs = AlignOutputs::open(args)?;
+    let outputs = AlignOutputs::open(args, format)?;
     let input = AlignInput::new(args, &files)?;
     let links = link_options(args);
     let translator = load_translator(args, &links, device)?;
@@ -44,7 +45,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         warns_of_languages: of_model,
         warnings: LineWarnings::new(&input.numbers),
         bar: console.bar("aligning", input.count),
-        writer: AlignmentWriter::new(args, &files, format, &input, &linker, outputs)?,
+        writer: AlignmentWriter::new(args, &files, &input, &linker, outputs)?,
         linker,
         input,
         console,
@@ -61,15 +62,16 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
 
 /// Output files.
 struct AlignOutputs {
+    format: AlignmentFormat,
     alignments: Output,
     lexicon: Option<Output>,
 }
 
 impl AlignOutputs {
-    fn open(args: &AlignArgs) -> Result<Self> {
+    fn open(args: &AlignArgs, format: AlignmentFormat) -> Result<Self> {
         let alignments = Output::open(&args.output)?;
         let alignments = if args.lexicon.is_some() { alignments.beside_others() } else { alignments };
-        Ok(Self { alignments, lexicon: args.lexicon.as_deref().map(Output::open).transpose()? })
+        Ok(Self { format, alignments, lexicon: args.lexicon.as_deref().map(Output::open).transpose()? })
     }
 }
 
@@ -160,11 +162,10 @@ fn render_options(args: &AlignArgs, files: &PairFiles, linker: &Linker, output: 
 
 /// Loads the models if attention makes links.
 fn load_translator(args: &AlignArgs, links: &LinkOptions, device: &Device) -> Result<Option<Translator>> {
-    if links.links_from.uses_attention() {
-        return translator(&args.model, &args.attention, links.words, device).map(Some);
+    if !links.links_from.uses_attention() {
+        return Ok(None);
     }
-    reject_attention_options(&args.attention)?;
-    Ok(None)
+    translator(&args.model, &args.attention, links.words, device).map(Some)
 }
 
 /// Builds the linker, and saves its aligner if requested.
@@ -283,25 +284,31 @@ impl AlignInput {
 }
 
 /// Rejects options that exclude each other.
-fn check(args: &AlignArgs, format: AlignmentFormat) -> Result<()> {
-    link_options(args).check()?;
+fn check(given: &ExplicitArgs<AlignArgs>, format: AlignmentFormat) -> Result<()> {
+    let args = &given.args;
+    let links = link_options(args);
+    links.check()?;
     check_figures(args.figures.style(), Some(format))?;
     if args.probs && format != AlignmentFormat::Pharaoh {
-        bail!(UsageError("--probs needs --format pharaoh; the other formats include scores".to_owned()));
+        return usage("--probs needs --format pharaoh; the other formats include scores");
     }
     if args.notation != LinkFormat::default() && format != AlignmentFormat::Pharaoh {
-        bail!(UsageError("--reverse and --link-base need --format pharaoh".to_owned()));
+        return usage(format!("{} need --format pharaoh", joined_options_of::<LinkFormat>()));
     }
-    if args.save_aligner.is_some() && args.links.links_from != LinksFrom::Pairs {
-        bail!(UsageError("--save-aligner needs --links-from pairs".to_owned()));
+    if args.save_aligner.is_some() && links.links_from != LinksFrom::Pairs {
+        return usage("--save-aligner needs --links-from pairs");
     }
     if args.gold.is_some() && (format != AlignmentFormat::Html || args.tokens) {
-        bail!(UsageError(
-            "--gold needs --format html without --tokens; to compute AER, use evaluate --gold".to_owned()
-        ));
+        return usage("--gold needs --format html without --tokens; to compute AER, use evaluate --gold");
     }
     if args.noisy && ListFormat::new(format).is_none() {
-        bail!(UsageError("--noisy needs --format text, tsv, json or jsonl".to_owned()));
+        return usage("--noisy needs --format text, tsv, json or jsonl");
+    }
+    if !links.links_from.uses_attention() {
+        reject_attention_options(&args.attention)?;
+    }
+    if links.links_from == LinksFrom::Pairs && given.names().contains(&"model") {
+        return usage("--model cannot be used with --links-from pairs, which trains an aligner on the pairs alone");
     }
     Ok(())
 }
@@ -309,7 +316,7 @@ fn check(args: &AlignArgs, format: AlignmentFormat) -> Result<()> {
 /// Returns the indices that `--only` selects, sorted.
 fn chosen(only: &[usize], count: usize) -> Result<Vec<usize>> {
     if let Some(number) = only.iter().find(|number| !(1..=count).contains(number)) {
-        bail!(UsageError(format!("--only {number}: expected a pair number from 1 to {count}")));
+        return usage(format!("--only {number}: expected a pair number from 1 to {count}"));
     }
     Ok(BTreeSet::from_iter(only.iter().map(|number| number - 1)).into_iter().collect())
 }
@@ -319,8 +326,9 @@ fn check_paths(args: &AlignArgs, files: &PairFiles) -> Result<()> {
     // A saved aligner is read again.
     let aligner = args.save_aligner.as_deref().map(|path| ModelDir::new(path).aligner_path());
     let read = files.paths().into_iter().chain(args.gold.as_deref()).chain(aligner.as_deref());
-    let lexicon = args.lexicon.as_deref().map(|path| ("--lexicon", path));
-    ensure_distinct_paths(read, [("--output", &*args.output)].into_iter().chain(lexicon))
+    let output = WrittenPath::new("--output", &args.output);
+    let lexicon = WrittenPath::given("--lexicon", args.lexicon.as_deref());
+    ensure_distinct_paths(read, [Some(output), lexicon].into_iter().flatten())
 }
 
 /// Writes alignments as they arrive, and lists of all pairs at the end.
@@ -333,10 +341,22 @@ struct AlignmentWriter<'a> {
     format: AlignmentFormat,
     renderer: Box<dyn Renderer>,
     output: Output,
-    /// Lexicon with its output, if requested.
-    lexicon: Option<(Output, LexiconBuilder)>,
-    /// Noise features of the readable pairs with their indices, for --noisy.
-    noise: Vec<(usize, NoiseFeatures)>,
+    lexicon: Option<LexiconWriter>,
+    /// Features of the readable pairs, for --noisy.
+    noise: Vec<PairNoise>,
+}
+
+/// Lexicon of --lexicon, and where it is written.
+struct LexiconWriter {
+    output: Output,
+    builder: LexiconBuilder,
+}
+
+/// Noise features of a pair.
+struct PairNoise {
+    /// Index of the pair.
+    id: usize,
+    features: NoiseFeatures,
 }
 
 impl<'a> AlignmentWriter<'a> {
@@ -344,12 +364,11 @@ impl<'a> AlignmentWriter<'a> {
     fn new(
         args: &'a AlignArgs,
         files: &'a PairFiles,
-        format: AlignmentFormat,
         input: &AlignInput,
         linker: &Linker,
         outputs: AlignOutputs,
     ) -> Result<Self> {
-        let AlignOutputs { alignments: output, lexicon } = outputs;
+        let AlignOutputs { format, alignments: output, lexicon } = outputs;
         let gold = args.gold.as_ref().map(|path| {
             let mut sizes = pair_sizes(&input.all, linker.words);
             // Unreadable pairs are empty.
@@ -364,7 +383,7 @@ impl<'a> AlignmentWriter<'a> {
             format,
             renderer: renderer(format, render_options(args, files, linker, &output), &output)?,
             output,
-            lexicon: lexicon.map(|output| (output, LexiconBuilder::default())),
+            lexicon: lexicon.map(|output| LexiconWriter { output, builder: LexiconBuilder::default() }),
             noise: Vec::new(),
         })
     }
@@ -372,22 +391,22 @@ impl<'a> AlignmentWriter<'a> {
     /// Adds the pair with index `id`, or an empty one with the error of its line.
     fn add(&mut self, id: usize, pair: &Pair, linked: &LinkedPair, error: Option<&str>) -> Result<()> {
         let (given, _) = self.files.as_given(pair);
-        if let Some((_, lexicon)) = &mut self.lexicon {
+        if let Some(lexicon) = &mut self.lexicon {
             // Tags and features do not enter the lexicon.
             let lead = pair.source.len() - given.source.len();
             let before = word_spans(&pair.source, self.words).iter().take_while(|span| span.end <= lead).count();
-            let bare = |(index, word): (usize, &String)| {
-                if index < before { String::new() } else { without_features(word).0.to_owned() }
-            };
-            let source: Vec<String> = linked.alignment.source().iter().enumerate().map(bare).collect();
-            lexicon.add(id, [&source, linked.alignment.target()], &linked.links, &linked.link_scores);
+            let mut source = vec![String::new(); before.min(linked.alignment.source().len())];
+            for word in linked.alignment.source().iter().skip(before) {
+                source.push(without_features(word).0.to_owned());
+            }
+            lexicon.builder.add(id, [&source, linked.alignment.target()], &linked.links, &linked.link_scores);
         }
         if self.args.noisy {
-            self.noise.extend(error.is_none().then(|| (id, linked.noise_features())));
+            self.noise.extend(error.is_none().then(|| PairNoise { id, features: linked.noise_features() }));
             return Ok(());
         }
         if self.format == AlignmentFormat::Svg && self.args.only.is_empty() && id >= MAX_FIGURES {
-            bail!(UsageError(format!("more than {MAX_FIGURES} pairs for --format svg; choose some with --only")));
+            return usage(format!("more than {MAX_FIGURES} pairs for --format svg; choose some with --only"));
         }
         let with_tokens = self.format == AlignmentFormat::Html && !self.args.tokens;
         let texts = [&*given.source, &*given.target];
@@ -398,25 +417,35 @@ impl<'a> AlignmentWriter<'a> {
 
     /// Writes the ranking, the end of the document and the lexicon. `pairs` are all pairs if one of these needs them.
     fn finish(mut self, pairs: &[Pair], numbers: &LineNumbers) -> Result<()> {
-        let given = |pair: &Pair| self.files.as_given(pair).0;
         if self.args.noisy {
-            let format = ListFormat::new(self.format).unwrap_or(ListFormat::Table);
-            let (ids, noise): (Vec<usize>, Vec<NoiseFeatures>) = self.noise.into_iter().unzip();
-            let given: Vec<Pair> = ids.iter().map(|&id| given(&pairs[id])).collect();
-            let numbers = LineNumbers::new(ids.into_iter().map(|id| numbers.of(id)).collect());
-            let file = self.output.path().to_owned();
-            self.output.with(|out| write_noisy_pairs(out, &file, format, &given, &noise, &numbers))?;
+            self.write_noise(pairs, numbers)?;
         } else {
             self.output.with(|out| self.renderer.finish(out))?;
         }
         self.output.finish()?;
-        if let Some((mut output, lexicon)) = self.lexicon {
-            let entries = lexicon.entries(self.args.min_count, self.args.sort);
-            let given: Vec<Pair> = pairs.iter().map(given).collect();
+        if let Some(LexiconWriter { mut output, builder }) = self.lexicon {
+            let entries = builder.entries(self.args.min_count, self.args.sort);
+            let given: Vec<Pair> = pairs.iter().map(|pair| self.files.as_given(pair).0).collect();
             let file = output.path().to_owned();
             output.with(|out| write_lexicon(out, &file, &given, &entries))?;
             output.finish()?;
         }
         Ok(())
+    }
+
+    /// Writes the ranking of the readable pairs by their noise.
+    fn write_noise(&mut self, pairs: &[Pair], numbers: &LineNumbers) -> Result<()> {
+        let format = ListFormat::new(self.format).unwrap_or(ListFormat::Table);
+        let count = self.noise.len();
+        let (mut given, mut lines, mut noise) =
+            (Vec::with_capacity(count), Vec::with_capacity(count), Vec::with_capacity(count));
+        for PairNoise { id, features } in std::mem::take(&mut self.noise) {
+            given.push(self.files.as_given(&pairs[id]).0);
+            lines.push(numbers.of(id));
+            noise.push(features);
+        }
+        let numbers = LineNumbers::new(lines);
+        let file = self.output.path().to_owned();
+        self.output.with(|out| write_noisy_pairs(out, &file, format, &given, &noise, &numbers))
     }
 }

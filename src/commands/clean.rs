@@ -1,13 +1,13 @@
 //! `softalign clean`
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
 use candle_core::Device;
 
 use super::console::Console;
-use super::output_file::{Output, ensure_distinct_paths, is_standard_output};
+use super::output_file::{Output, WrittenPath, ensure_distinct_paths, is_standard_output};
 use super::pair_files::pairs_or_standard_input;
 use crate::cli::CleanArgs;
 use crate::error::UsageError;
@@ -18,17 +18,6 @@ use crate::translator::{NoiseFilter, Translator};
 const NAMED: usize = 3;
 /// Reason of lines that cannot be read.
 const UNREADABLE: &str = "unreadable";
-
-/// Output files.
-struct CleanOutputs {
-    good: Option<Output>,
-    /// Target sentences, if `good` receives only source sentences.
-    targets: Option<Output>,
-    rejected: Option<Output>,
-}
-
-/// Pair without its tag, and its features if it has any.
-type GivenPair = (Pair, Option<String>);
 
 pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     let filter = NoiseFilter {
@@ -49,120 +38,191 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     let untagged: Vec<Pair> = pairs.iter().map(|pair| files.without_tag(pair)).collect();
     let model = args.model.as_deref().filter(|_| filter.suspicious_percent().is_some());
     let translator = model.map(|directory| Translator::load_on(directory, device)).transpose()?;
-    let found = filter.apply(&pairs, &untagged, translator.as_ref(), console)?;
-    let table = table(&found, &numbers, &errors);
-    let given: Vec<GivenPair> = pairs.iter().map(|pair| files.as_given(pair)).collect();
-    outputs.write(&given, &found, &numbers, &errors)?;
+    let defects = filter.apply(&pairs, &untagged, translator.as_ref(), console)?;
+    let pairs = pairs.iter().map(|pair| GivenPair::new(pair, &files)).collect();
+    let checked = CheckedPairs { pairs, defects, numbers, unreadable: errors };
+    outputs.write(&checked)?;
     let Some(mut report) = report else {
-        table.lines().for_each(|line| console.note(line));
+        checked.report().lines().for_each(|line| console.note(line));
         return Ok(());
     };
-    report.with(|out| write!(out, "{table}"))?;
+    report.with(|out| write!(out, "{}", checked.report()))?;
     report.finish()
+}
+
+/// Pair as it is in its file: without its tag, with its features apart if it has any.
+struct GivenPair {
+    pair: Pair,
+    features: Option<String>,
+}
+
+impl GivenPair {
+    fn new(pair: &Pair, files: &PairFiles) -> Self {
+        let (pair, features) = files.as_given(pair);
+        Self { pair, features }
+    }
+
+    /// Returns the cells of the pair, with its features in the third column.
+    fn cells(&self) -> Vec<&str> {
+        let Self { pair: Pair { source, target }, features } = self;
+        [Some(source), Some(target), features.as_ref()].into_iter().flatten().map(String::as_str).collect()
+    }
+}
+
+/// Pairs of the input with their defects.
+struct CheckedPairs {
+    /// Pairs that can be read.
+    pairs: Vec<GivenPair>,
+    /// Reason to reject each of the pairs, if there is one.
+    defects: Vec<Option<NoiseKind>>,
+    /// Line numbers of the pairs.
+    numbers: LineNumbers,
+    /// Lines that cannot be read.
+    unreadable: Vec<LineError>,
+}
+
+/// Line of the input that is rejected.
+struct RejectedLine {
+    /// Line number, from 1.
+    number: usize,
+    reason: &'static str,
+    /// Cells of the pair, or the error of a line that cannot be read.
+    cells: Vec<String>,
+}
+
+impl CheckedPairs {
+    /// Iterates over the pairs without defects.
+    fn good(&self) -> impl Iterator<Item = &GivenPair> {
+        self.pairs.iter().zip(&self.defects).filter(|(_, defect)| defect.is_none()).map(|(pair, _)| pair)
+    }
+
+    /// Returns the names of the columns of the pairs.
+    fn columns(&self) -> &'static [&'static str] {
+        match self.pairs.first() {
+            Some(GivenPair { features: Some(_), .. }) => &["source", "target", "features"],
+            _ => &["source", "target"],
+        }
+    }
+
+    /// Returns the rejected lines in the order of the input.
+    fn rejected(&self) -> Vec<RejectedLine> {
+        let mut rejected = Vec::new();
+        for (place, (pair, defect)) in self.pairs.iter().zip(&self.defects).enumerate() {
+            if let Some(defect) = defect {
+                let cells = pair.cells().into_iter().map(str::to_owned).collect();
+                rejected.push(RejectedLine { number: self.numbers.of(place), reason: defect.name(), cells });
+            }
+        }
+        for error in &self.unreadable {
+            rejected.push(RejectedLine { number: error.line, reason: UNREADABLE, cells: vec![error.to_string()] });
+        }
+        rejected.sort_by_key(|line| line.number);
+        rejected
+    }
+
+    /// Returns the line numbers of the pairs with a defect.
+    fn lines_with(&self, defect: NoiseKind) -> Vec<usize> {
+        let places = (0..self.pairs.len()).filter(|&place| self.defects[place] == Some(defect));
+        places.map(|place| self.numbers.of(place)).collect()
+    }
+
+    /// Returns the report: lines per reason, with the first line numbers.
+    fn report(&self) -> String {
+        let all = self.pairs.len() + self.unreadable.len();
+        let mut report = String::from("reason          pairs    share  lines\n");
+        if !self.unreadable.is_empty() {
+            let lines: Vec<usize> = self.unreadable.iter().map(|error| error.line).collect();
+            report += &report_row(UNREADABLE, &lines, all);
+        }
+        for defect in NoiseKind::ALL {
+            report += &report_row(defect.name(), &self.lines_with(defect), all);
+        }
+        let good = self.good().count();
+        report + &format!("{:<12} {good:>8}  {:>5.1} %\n", "good", 100.0 * good as f64 / all as f64)
+    }
+}
+
+/// Returns the row of the report for a reason: the lines, their share of all, and the numbers of the first ones.
+fn report_row(reason: &str, lines: &[usize], all: usize) -> String {
+    let named: Vec<String> = lines.iter().take(NAMED).map(usize::to_string).collect();
+    let more = if lines.len() > NAMED { ", …" } else { "" };
+    let share = 100.0 * lines.len() as f64 / all as f64;
+    let row = format!("{reason:<12} {:>8}  {share:>5.1} %  {}{more}", lines.len(), named.join(", "));
+    format!("{}\n", row.trim_end())
+}
+
+/// Output files.
+struct CleanOutputs {
+    good: Option<Output>,
+    /// Target sentences, if `good` receives only source sentences.
+    targets: Option<Output>,
+    rejected: Option<Output>,
 }
 
 impl CleanOutputs {
     /// Opens the output files.
     fn open(args: &CleanArgs, files: &PairFiles) -> Result<Self> {
-        let written =
-            [("--output", &args.output), ("--output-target", &args.output_target), ("--rejected", &args.rejected)];
-        ensure_distinct_paths(
-            files.paths(),
-            written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))),
-        )?;
-        if args.output_target.is_some() && files.layout().features.is_some() {
+        let CleanArgs { output, output_target, rejected, .. } = args;
+        let written = [
+            WrittenPath::given("--output", output.as_deref()),
+            WrittenPath::given("--output-target", output_target.as_deref()),
+            WrittenPath::given("--rejected", rejected.as_deref()),
+        ];
+        ensure_distinct_paths(files.paths(), written.into_iter().flatten())?;
+        if output_target.is_some() && files.layout().features.is_some() {
             bail!(UsageError(
                 "--output-target and --features exclude each other: write pairs with features to --output".to_owned()
             ));
         }
-        let sides = [&args.output, &args.output_target].into_iter().flatten();
-        if let Some(path) = sides.filter(|_| args.output_target.is_some()).find(|path| is_csv(path)) {
+        let mut sides = [output, output_target].into_iter().flatten();
+        if let Some(path) = sides.find(|path| output_target.is_some() && is_csv(path)) {
             bail!(UsageError(format!(
                 "{}: parallel files have lines, not CSV; choose another file name, or omit --output-target",
                 path.display()
             )));
         }
-        let open = |path: &Option<PathBuf>| {
-            path.as_deref().map(Output::open).transpose().map(|output| output.map(Output::beside_others))
-        };
-        Ok(Self { good: open(&args.output)?, targets: open(&args.output_target)?, rejected: open(&args.rejected)? })
+        Ok(Self {
+            good: open_beside_others(output.as_deref())?,
+            targets: open_beside_others(output_target.as_deref())?,
+            rejected: open_beside_others(rejected.as_deref())?,
+        })
     }
 
-    fn write(
-        self,
-        pairs: &[GivenPair],
-        found: &[Option<NoiseKind>],
-        numbers: &LineNumbers,
-        unreadable: &[LineError],
-    ) -> Result<()> {
-        if let Some(mut output) = self.good {
-            let good = || pairs.iter().zip(found).filter(|(_, defect)| defect.is_none()).map(|(pair, _)| pair);
-            match self.targets {
-                Some(mut targets) => {
-                    output.with(|out| good().try_for_each(|(pair, _)| writeln!(out, "{}", pair.source)))?;
-                    targets.with(|out| good().try_for_each(|(pair, _)| writeln!(out, "{}", pair.target)))?;
-                    targets.finish()?;
-                }
-                None => {
-                    let mut table = TableWriter::new(output.path(), columns(pairs));
-                    output.with(|out| good().try_for_each(|pair| table.row(out, &cells(pair))))?;
-                }
-            }
-            output.finish()?;
+    fn write(self, checked: &CheckedPairs) -> Result<()> {
+        if let Some(good) = self.good {
+            write_good(good, self.targets, checked)?;
         }
-        if let Some(mut output) = self.rejected {
-            let unreadable = unreadable.iter().map(|error| (error.line, UNREADABLE, vec![error.to_string()]));
-            let noisy = (0..).zip(pairs.iter().zip(found)).filter_map(|(place, (pair, defect))| {
-                Some((numbers.of(place), defect.as_ref()?.name(), cells(pair).into_iter().map(str::to_owned).collect()))
-            });
-            let mut rejected: Vec<(usize, &str, Vec<String>)> = noisy.chain(unreadable).collect();
-            rejected.sort_by_key(|(line, ..)| *line);
-            let mut table = TableWriter::new(output.path(), &["line", "reason", "source", "target"]);
-            output.with(|out| {
-                rejected.into_iter().try_for_each(|(line, reason, text)| {
-                    let row: Vec<String> = [line.to_string(), reason.to_owned()].into_iter().chain(text).collect();
-                    table.row(out, &row)
-                })
-            })?;
-            output.finish()?;
+        self.rejected.map_or(Ok(()), |rejected| write_rejected(rejected, &checked.rejected()))
+    }
+}
+
+fn open_beside_others(path: Option<&Path>) -> Result<Option<Output>> {
+    let output = path.map(Output::open).transpose()?;
+    Ok(output.map(Output::beside_others))
+}
+
+/// Writes the pairs without defects: to one file, or the target sentences to another one.
+fn write_good(mut output: Output, targets: Option<Output>, checked: &CheckedPairs) -> Result<()> {
+    match targets {
+        Some(mut targets) => {
+            output.with(|out| checked.good().try_for_each(|one| writeln!(out, "{}", one.pair.source)))?;
+            targets.with(|out| checked.good().try_for_each(|one| writeln!(out, "{}", one.pair.target)))?;
+            targets.finish()?;
         }
-        Ok(())
+        None => {
+            let mut table = TableWriter::new(output.path(), checked.columns());
+            output.with(|out| checked.good().try_for_each(|one| table.row(out, &one.cells())))?;
+        }
     }
+    output.finish()
 }
 
-/// Returns the cells of a pair, with its features in the third column.
-fn cells((Pair { source, target }, features): &GivenPair) -> Vec<&str> {
-    [Some(source), Some(target), features.as_ref()].into_iter().flatten().map(String::as_str).collect()
-}
-
-/// Returns the names of the columns of pairs.
-fn columns(pairs: &[GivenPair]) -> &'static [&'static str] {
-    match pairs.first() {
-        Some((_, Some(_))) => &["source", "target", "features"],
-        _ => &["source", "target"],
+fn write_rejected(mut output: Output, rejected: &[RejectedLine]) -> Result<()> {
+    let mut table = TableWriter::new(output.path(), &["line", "reason", "source", "target"]);
+    for RejectedLine { number, reason, cells } in rejected {
+        let mut row = vec![number.to_string(), (*reason).to_owned()];
+        row.extend_from_slice(cells);
+        output.with(|out| table.row(out, &row))?;
     }
-}
-
-/// Returns the report: pairs per reason, with the first line numbers. Unreadable lines are not among the pairs.
-fn table(found: &[Option<NoiseKind>], numbers: &LineNumbers, unreadable: &[LineError]) -> String {
-    let all = found.len() + unreadable.len();
-    let row = |name: &str, lines: &[usize]| {
-        let named: Vec<String> = lines.iter().take(NAMED).map(usize::to_string).collect();
-        let more = if lines.len() > NAMED { ", …" } else { "" };
-        let share = 100.0 * lines.len() as f64 / all as f64;
-        let line = format!("{name:<12} {:>8}  {share:>5.1} %  {}{more}", lines.len(), named.join(", "));
-        format!("{}\n", line.trim_end())
-    };
-    let lines = |kind: Option<NoiseKind>| -> Vec<usize> {
-        (0..found.len()).filter(|&place| found[place] == kind).map(|place| numbers.of(place)).collect()
-    };
-    let mut table = String::from("reason          pairs    share  lines\n");
-    if !unreadable.is_empty() {
-        table += &row(UNREADABLE, &unreadable.iter().map(|error| error.line).collect::<Vec<_>>());
-    }
-    for defect in NoiseKind::ALL {
-        table += &row(defect.name(), &lines(Some(defect)));
-    }
-    let good = found.iter().filter(|defect| defect.is_none()).count();
-    table + &format!("{:<12} {good:>8}  {:>5.1} %\n", "good", 100.0 * good as f64 / all as f64)
+    output.finish()
 }

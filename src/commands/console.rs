@@ -49,8 +49,10 @@ impl Console {
     /// Prints a line even if the console is quiet. A closed standard error is ignored.
     pub fn say(&self, line: impl AsRef<str>) {
         let text = escape_controls_by_line(line.as_ref());
-        let fitted = |line: &str| self.width.map_or_else(|| line.to_owned(), |width| wrapped(line, width));
-        let lines: Vec<String> = text.split('\n').map(fitted).collect();
+        let mut lines = Vec::new();
+        for line in text.split('\n') {
+            lines.push(self.width.map_or_else(|| line.to_owned(), |width| wrapped(line, width)));
+        }
         let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
     }
 

@@ -31,9 +31,9 @@ impl SentenceLines {
     /// The column of features is a name, since lines have no header ([`UsageError`]).
     pub fn new(layout: &LayoutArgs, tag: Option<&str>, model: &Path) -> Result<Self> {
         let config = ModelDir::new(model).config();
-        let trained_with = || config.as_ref()?.data.layout.features.as_ref().map(|_| FIRST_FEATURES_COLUMN);
+        let trained_with_features = config.as_ref().is_some_and(|config| config.data.layout.features.is_some());
         let features = match &layout.features {
-            None => trained_with(),
+            None => trained_with_features.then_some(FIRST_FEATURES_COLUMN),
             Some(Column::Number(number @ FIRST_FEATURES_COLUMN..)) => Some(*number),
             Some(_) => bail!(UsageError(FEATURES_COLUMN_ERROR.to_owned())),
         };

@@ -33,6 +33,19 @@ pub const HYPOTHESES: LabelSpec = LabelSpec { option: "--hypotheses", value: "FI
 /// Files of links.
 pub const LINKS: LabelSpec = LabelSpec { option: "--links", value: "FILE", kind: "file" };
 
+/// Value of an option that takes `[NAME=]PATH`, in parts.
+struct LabelParts<'a> {
+    name: Option<&'a str>,
+    path: &'a Path,
+}
+
+impl LabelParts<'_> {
+    /// Returns the given name, or the last component of the path.
+    fn short_name(&self) -> String {
+        self.name.map_or_else(|| base_name(self.path), str::to_owned)
+    }
+}
+
 impl LabelSpec {
     /// Parses `PATH` or `NAME=PATH`. An existing path may contain `=`. The default name is the last component of the path, or
     /// the whole path if that is ambiguous; remaining duplicates are numbered.
@@ -40,11 +53,10 @@ impl LabelSpec {
     /// # Errors
     /// A name or path is empty, or a path does not exist.
     pub fn parse(self, given: &[PathBuf]) -> Result<Vec<Labelled>> {
-        let parts: Vec<(Option<&str>, &Path)> = given.iter().map(|given| self.parts(given)).collect::<Result<_>>()?;
-        let short: Vec<String> =
-            parts.iter().map(|(name, path)| name.map_or_else(|| base_name(path), str::to_owned)).collect();
+        let parts: Vec<LabelParts> = given.iter().map(|given| self.parts(given)).collect::<Result<_>>()?;
+        let short: Vec<String> = parts.iter().map(LabelParts::short_name).collect();
         let mut all: Vec<Labelled> = Vec::with_capacity(given.len());
-        for ((name, path), short_name) in parts.into_iter().zip(&short) {
+        for (LabelParts { name, path }, short_name) in parts.into_iter().zip(&short) {
             let alone = short.iter().filter(|other| *other == short_name).count() == 1;
             let name = if alone || name.is_some() { short_name.clone() } else { path.display().to_string() };
             let name = unique(&all, name);
@@ -54,14 +66,14 @@ impl LabelSpec {
     }
 
     /// Splits a value into name, if any, and path.
-    fn parts(self, given: &Path) -> Result<(Option<&str>, &Path)> {
+    fn parts(self, given: &Path) -> Result<LabelParts<'_>> {
         let Some(text) = given.to_str().filter(|text| text.contains('=') && !given.exists()) else {
-            return Ok((None, given));
+            return Ok(LabelParts { name: None, path: given });
         };
-        let splits = text.match_indices('=').map(|(place, _)| (&text[..place], &text[place + 1..]));
-        for (name, path) in splits.clone() {
-            if !name.trim().is_empty() && !path.is_empty() && Path::new(path).exists() {
-                return Ok((Some(name.trim()), Path::new(path)));
+        for (place, _) in text.match_indices('=') {
+            let (name, path) = (text[..place].trim(), Path::new(&text[place + 1..]));
+            if !name.is_empty() && path.exists() {
+                return Ok(LabelParts { name: Some(name), path });
             }
         }
         let Self { option, value, kind } = self;
@@ -82,9 +94,9 @@ fn base_name(path: &Path) -> String {
 
 /// Returns the name, numbered if it is taken.
 fn unique(all: &[Labelled], name: String) -> String {
-    let taken = |name: &str| all.iter().any(|one| one.name == name);
     let numbered = (2..=all.len() + 1).map(|number| format!("{name} ({number})"));
-    std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(name)
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names.find(|name| all.iter().all(|one| one.name != *name)).unwrap_or_else(|| name.clone())
 }
 
 #[cfg(test)]
@@ -95,6 +107,10 @@ mod tests {
         let given: Vec<PathBuf> = given.iter().map(PathBuf::from).collect();
         let models = MODELS.parse(&given).unwrap();
         models.into_iter().map(|model| [model.name, model.path.display().to_string()]).collect()
+    }
+
+    fn refused(given: &str) -> anyhow::Error {
+        MODELS.parse(&[PathBuf::from(given)]).unwrap_err()
     }
 
     fn names(given: &[&str]) -> Vec<String> {
@@ -118,7 +134,6 @@ mod tests {
 
     #[test]
     fn rejects_empty_and_missing_paths() {
-        let refused = |given: &str| MODELS.parse(&[PathBuf::from(given)]).unwrap_err();
         for given in ["=src", "name=", "="] {
             assert!(refused(given).is::<UsageError>(), "{given}");
         }

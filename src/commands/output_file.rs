@@ -1,6 +1,7 @@
 //! Output to standard output or a file, opened before long work starts.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -163,20 +164,37 @@ impl Write for Sink {
     }
 }
 
+/// Path that is written to, with the option that names it.
+pub struct WrittenPath<'a> {
+    option: &'a str,
+    path: &'a Path,
+}
+
+impl<'a> WrittenPath<'a> {
+    /// Returns the path of an option that always has one.
+    pub fn new(option: &'a str, path: &'a Path) -> Self {
+        Self { option, path }
+    }
+
+    /// Returns the path of an option, if it is given.
+    pub fn given(option: &'a str, path: Option<&'a Path>) -> Option<Self> {
+        path.map(|path| Self { option, path })
+    }
+}
+
 /// Checks that standard input is read once, and that no output overwrites another output, an input or a file of a model.
-/// `written` has pairs of option and path.
 ///
 /// # Errors
 /// A [`UsageError`] that names the path.
 pub fn ensure_distinct_paths<'a>(
     read: impl IntoIterator<Item = &'a Path>,
-    written: impl IntoIterator<Item = (&'a str, &'a Path)>,
+    written: impl IntoIterator<Item = WrittenPath<'a>>,
 ) -> Result<()> {
     let read: Vec<&Path> = read.into_iter().collect();
     check_read_once(&read)?;
     let read: Vec<PathBuf> = read.into_iter().filter(|path| !is_standard(path)).filter_map(resolved).collect();
-    let mut taken: Vec<(&str, PathBuf)> = Vec::new();
-    for (option, path) in written {
+    let mut options_of_places: HashMap<PathBuf, &str> = HashMap::new();
+    for WrittenPath { option, path } in written {
         let Some(place) = resolved(standard_or(path)) else { continue };
         let shown = if is_standard(&place) { "standard output".to_owned() } else { path.display().to_string() };
         if read.contains(&place) {
@@ -185,10 +203,9 @@ pub fn ensure_distinct_paths<'a>(
         if ModelDir::owns(&place) {
             bail!(UsageError(format!("{option} {shown}: this file is part of a model; choose another output file")));
         }
-        if let Some((other, _)) = taken.iter().find(|(_, taken)| *taken == place) {
+        if let Some(other) = options_of_places.insert(place, option) {
             bail!(UsageError(format!("{other} and {option} both write to {shown}; choose different files")));
         }
-        taken.push((option, place));
     }
     Ok(())
 }

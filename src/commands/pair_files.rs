@@ -5,15 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::unreadable::Unreadable;
+use super::unreadable::{ReadableItems, Unreadable};
 use crate::checkpoint::ModelDir;
-use crate::cli::PairArgs;
+use crate::cli::{LayoutArgs, PairArgs, joined_options, options_of};
 use crate::error::usage;
 use crate::text::{Column, FIRST_FEATURES_COLUMN, Pair, PairFiles, TableFormat, is_standard};
-
-/// Message for options that describe files.
-pub const COLUMNS_OF_ARGUMENTS: &str =
-    "--csv, --header and --columns describe files, not sentences among the arguments";
 
 /// Largest chunk. It bounds memory, and sorting by length needs some sentences.
 const MAX_CHUNK: usize = 2000;
@@ -49,9 +45,9 @@ pub fn process_chunks(work: &mut impl ChunkedWork, unreadable: &mut Unreadable) 
             return Ok(());
         }
         let count = part.len();
-        let (part, error) = unreadable.replace(first, part);
-        if !part.is_empty() {
-            work.process(first, &part, unreadable)?;
+        let ReadableItems { items, error } = unreadable.replace(first, part);
+        if !items.is_empty() {
+            work.process(first, &items, unreadable)?;
         }
         if let Some(error) = error {
             return Err(error);
@@ -65,7 +61,7 @@ enum NamedPairs {
     /// Both sides in one file.
     Table(PathBuf),
     /// One file per side.
-    Parallel(PathBuf, PathBuf),
+    Parallel { source: PathBuf, target: PathBuf },
     /// A sentence and its translation.
     Text(Pair),
 }
@@ -100,7 +96,7 @@ pub fn standard_input(args: &PairArgs, model: Option<&Path>) -> Result<PairFiles
 pub fn given_pairs(args: &PairArgs, model: Option<&Path>) -> Result<Option<PairFiles>> {
     let named = match (&args.positional[..], &args.pairs, args.source.as_ref().zip(args.target.as_ref())) {
         ([], Some(path), _) => NamedPairs::Table(path.clone()),
-        ([], None, Some((source, target))) => NamedPairs::Parallel(source.clone(), target.clone()),
+        ([], None, Some((source, target))) => NamedPairs::Parallel { source: source.clone(), target: target.clone() },
         ([], None, None) => return Ok(None),
         ([path], ..) => named_by_one(path)?,
         ([source, target], ..) => named_by_two(source, target)?,
@@ -128,12 +124,11 @@ fn named_by_one(argument: &Path) -> Result<NamedPairs> {
 
 /// Interprets two arguments: parallel files, or a sentence and its translation.
 fn named_by_two(source: &Path, target: &Path) -> Result<NamedPairs> {
-    let is_table = |path: &Path| path.extension().is_some_and(|extension| extension == "tsv" || extension == "csv");
     match [source, target].map(exists) {
         [true, true] if is_table(source) || is_table(target) => {
             usage("two files are read as source and target sentences; name only one file of pairs")
         }
-        [true, true] => Ok(NamedPairs::Parallel(source.to_owned(), target.to_owned())),
+        [true, true] => Ok(NamedPairs::Parallel { source: source.to_owned(), target: target.to_owned() }),
         [false, false] if ![source, target].iter().any(|path| looks_like_path(&path.to_string_lossy())) => {
             Ok(NamedPairs::Text(Pair::new(source.to_string_lossy(), target.to_string_lossy())))
         }
@@ -146,6 +141,11 @@ fn named_by_two(source: &Path, target: &Path) -> Result<NamedPairs> {
 
 fn exists(path: &Path) -> bool {
     is_standard(path) || path.exists()
+}
+
+/// True if a file has pairs by its name.
+fn is_table(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "tsv" || extension == "csv")
 }
 
 /// True if a word has a slash or ends like the name of a file.
@@ -165,8 +165,7 @@ fn looks_like_path(text: &str) -> bool {
 /// A sentence among the arguments lacks features, or options describe columns that it does not have.
 fn pair_files(named: NamedPairs, args: &PairArgs, model: Option<&Path>) -> Result<PairFiles> {
     let given = args.layout.layout();
-    let recorded = || Some(ModelDir::new(model?).config()?.data.layout).filter(|layout| layout.features.is_some());
-    let recorded = if given.features.is_none() { recorded() } else { None };
+    let recorded = if given.features.is_none() { model.and_then(layout_with_features) } else { None };
     let numbered = given.columns.is_some() && !given.has_named_columns();
     let layout = match recorded {
         // Numbered columns do not imply a header with names.
@@ -183,12 +182,24 @@ fn pair_files(named: NamedPairs, args: &PairArgs, model: Option<&Path>) -> Resul
     };
     let files = match named {
         NamedPairs::Table(path) => PairFiles::tsv(&path, &layout),
-        NamedPairs::Parallel(source, target) => PairFiles::parallel(&source, &target, &layout),
-        NamedPairs::Text(_) if args.layout.describes_columns() => return usage(COLUMNS_OF_ARGUMENTS),
+        NamedPairs::Parallel { source, target } => PairFiles::parallel(&source, &target, &layout),
+        NamedPairs::Text(_) if args.layout.describes_columns() => return refuse_columns_of_arguments(),
         NamedPairs::Text(pair) => {
             let pair = Pair { source: layout.source(pair.source)?, ..pair };
             PairFiles::in_memory(&[pair]).with_layout(&layout)
         }
     };
     Ok(files.tagged(args.tag_source.clone()))
+}
+
+/// Returns the layout of the files that a model was trained on, if they have features.
+fn layout_with_features(model: &Path) -> Option<TableFormat> {
+    Some(ModelDir::new(model).config()?.data.layout).filter(|layout| layout.features.is_some())
+}
+
+/// Fails since options describe the columns of files, but sentences are among the arguments. Only features can follow those.
+pub fn refuse_columns_of_arguments<T>() -> Result<T> {
+    let mut options = options_of::<LayoutArgs>();
+    options.retain(|option| option != "features");
+    usage(format!("{} describe files, not sentences among the arguments", joined_options(&options)))
 }

@@ -11,7 +11,7 @@ use rustyline::history::MemHistory;
 use rustyline::{Behavior, Config, Editor};
 
 use super::console::Console;
-use super::output_file::{Output, ensure_distinct_paths};
+use super::output_file::{Output, WrittenPath, ensure_distinct_paths};
 use super::render_options::{alignment_format, heatmap};
 use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
@@ -39,8 +39,11 @@ put a space before the colon to translate one.";
 enum ReplInput<'a> {
     Nothing,
     Sentence(&'a str),
-    /// Name of a command, and the rest of the line.
-    Command(&'a str, &'a str),
+    Command {
+        name: &'a str,
+        /// Rest of the line.
+        argument: &'a str,
+    },
 }
 
 impl<'a> ReplInput<'a> {
@@ -49,7 +52,7 @@ impl<'a> ReplInput<'a> {
         match (command.map(str::trim_end), line.trim()) {
             (Some(command), _) => {
                 let (name, argument) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
-                Self::Command(name, argument.trim())
+                Self::Command { name, argument: argument.trim() }
             }
             (None, "") => Self::Nothing,
             (None, sentence) => Self::Sentence(sentence),
@@ -67,7 +70,13 @@ pub struct Repl<'a> {
     console: &'a Console,
     /// Number of translated sentences.
     count: usize,
-    last: Option<(Sentence, Translation)>,
+    last: Option<TranslatedSentence>,
+}
+
+/// Sentence with its best translation.
+struct TranslatedSentence {
+    sentence: Sentence,
+    translation: Translation,
 }
 
 impl<'a> Repl<'a> {
@@ -116,8 +125,8 @@ impl<'a> Repl<'a> {
         match ReplInput::parse(line) {
             ReplInput::Nothing => {}
             ReplInput::Sentence(sentence) => self.translate(sentence)?,
-            ReplInput::Command("quit" | "q", _) => return Ok(ControlFlow::Break(())),
-            ReplInput::Command(name, argument) => {
+            ReplInput::Command { name: "quit" | "q", .. } => return Ok(ControlFlow::Break(())),
+            ReplInput::Command { name, argument } => {
                 if let Err(reason) = self.execute(name, argument) {
                     self.console.say(format!("{reason:#}"));
                 }
@@ -126,6 +135,7 @@ impl<'a> Repl<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// Executes a command other than `:quit`.
     fn execute(&mut self, name: &str, argument: &str) -> Result<()> {
         match name {
             "help" | "h" => self.console.say(HELP),
@@ -187,30 +197,31 @@ impl<'a> Repl<'a> {
         self.results.write(self.count, &sentence, &found, &Unreadable::new(OnError::Fail))?;
         self.count += 1;
         let [sentence] = sentence;
-        self.last = Some((sentence, found.remove(0).remove(0)));
+        self.last = Some(TranslatedSentence { sentence, translation: found.remove(0).remove(0) });
         Ok(())
     }
 
-    fn last(&self) -> Result<&(Sentence, Translation)> {
+    fn last(&self) -> Result<&TranslatedSentence> {
         self.last.as_ref().ok_or_else(|| anyhow!("nothing has been translated yet"))
     }
 
     fn align(&self) -> Result<()> {
         let mut drawn = Vec::new();
-        heatmap(self.console.is_terminal()).matrix(&mut drawn, &self.last()?.1.alignment.by_words())?;
+        let alignment = self.last()?.translation.alignment.by_words();
+        heatmap(self.console.is_terminal()).matrix(&mut drawn, &alignment)?;
         self.console.show(&drawn);
         Ok(())
     }
 
     /// Writes the last translation to a file, in the format of its extension.
     fn save(&self, path: &str) -> Result<()> {
-        let (sentence, translation) = self.last()?;
+        let TranslatedSentence { sentence, translation } = self.last()?;
         if path.is_empty() {
             bail!(":save needs a file name, such as hat.svg");
         }
         let path = Path::new(path);
         let format = alignment_format(None, path)?;
-        ensure_distinct_paths([], [("--output", self.args.output.as_path()), (":save", path)])?;
+        ensure_distinct_paths([], [WrittenPath::new("--output", &self.args.output), WrittenPath::new(":save", path)])?;
         let (args, output) = (&self.args, Output::open(path)?);
         let mut file = TranslationWriter::new(args, Some(format), &self.setup.translator, output, self.console)?;
         let readable = Unreadable::new(OnError::Fail);
@@ -225,13 +236,17 @@ impl<'a> Repl<'a> {
 mod tests {
     use super::*;
 
+    fn command<'a>(name: &'a str, argument: &'a str) -> ReplInput<'a> {
+        ReplInput::Command { name, argument }
+    }
+
     #[test]
     fn distinguishes_commands_from_sentences() {
-        use ReplInput::{Command, Nothing, Sentence};
+        use ReplInput::{Nothing, Sentence};
         for (line, expected) in [
-            (":a", Command("a", "")),
-            (":help ", Command("help", "")),
-            (":save  my file.svg", Command("save", "my file.svg")),
+            (":a", command("a", "")),
+            (":help ", command("help", "")),
+            (":save  my file.svg", command("save", "my file.svg")),
             (" :quit", Sentence(":quit")),
             (": what?", Sentence(": what?")),
             (":)", Sentence(":)")),

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use candle_core::Device;
 
 use super::console::{Bar, Console};
 use super::input_format::SentenceLines;
-use super::output_file::{Output, ensure_distinct_paths};
+use super::output_file::{Output, WrittenPath, ensure_distinct_paths};
 use super::pair_files::{ChunkedWork, pairs_or_standard_input, process_chunks};
-use super::unreadable::Unreadable;
+use super::unreadable::{ReadableItems, Unreadable};
 use crate::cli::ScoreArgs;
-use crate::error::{UsageError, usage};
+use crate::error::usage;
 use crate::render::JsonError;
 use crate::search::LengthFormula;
 use crate::text::{LineError, NBestEntry, OnError, Pair, PairFiles, PairStream, RowSyntax, file_name, read_each_line};
@@ -32,7 +32,7 @@ pub fn run(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
 
 fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     let files = pairs_or_standard_input(&args.pairs, Some(&args.model[0]))?;
-    ensure_distinct_paths(files.paths(), Some(("--output", args.output.as_path())))?;
+    ensure_distinct_paths(files.paths(), [WrittenPath::new("--output", &args.output)])?;
     let output = Output::open(&args.output)?;
     let pairs = files.stream("--pairs")?;
     let translator = Translator::load_ensemble_on(&args.model, device)?;
@@ -131,15 +131,8 @@ struct RankedHypothesis<'a> {
 
 /// Reranks an n-best list, sentences in the order of their numbers.
 fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console: &Console) -> Result<()> {
-    if list == Path::new("-") && input == Path::new("-") {
-        bail!(UsageError("standard input cannot be both --rerank and --input".to_owned()));
-    }
-    if args.on_error == Some(OnError::Keep) {
-        return usage(
-            "--on-error keep cannot be used with --rerank, which has no result line for each input line; use skip",
-        );
-    }
-    ensure_distinct_paths([list, input], Some(("--output", args.output.as_path())))?;
+    check_rerank(args, list, input)?;
+    ensure_distinct_paths([list, input], [WrittenPath::new("--output", &args.output)])?;
     let mut output = Output::open(&args.output)?;
     let mut unreadable = Unreadable::new(args.on_error.unwrap_or_default());
     let sentences = readable(read_sentences(args, input)?, &mut unreadable, console)?;
@@ -155,20 +148,11 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     let mut bar = console.bar("scoring", pairs.len());
     let scored = translator.score_batch(&pairs, &mut |count| bar.advance(count))?;
     drop(bar);
-    let mut ranked = Vec::with_capacity(entries.len());
-    for (entry, scored) in entries.iter().zip(&scored) {
-        let (log_probability, length) = (scored.log_probability(), scored.tokens as f64);
-        let score = LengthFormula::Power.apply(log_probability, length, args.length_penalty);
-        ranked.push(RankedHypothesis { entry, log_probability, score });
-    }
-    ranked.sort_by(|one, other| {
-        one.entry.sentence.cmp(&other.entry.sentence).then(other.score.total_cmp(&one.score))
-    });
     // Warnings name the line of a sentence once, not once per hypothesis.
     let cut = entries.iter().zip(&scored).filter(|(_, scored)| scored.cut).map(|(entry, _)| entry.sentence);
     let mut warnings = LineWarnings::default();
     cut.collect::<BTreeSet<usize>>().into_iter().for_each(|sentence| warnings.add_truncated(sentence));
-    for RankedHypothesis { entry, log_probability, score } in ranked {
+    for RankedHypothesis { entry, log_probability, score } in ranked(&entries, &scored, args.length_penalty) {
         let line = entry.line((FEATURE, log_probability), score);
         let line = output.shown(&line).into_owned();
         output.with(|out| writeln!(out, "{line}"))?;
@@ -176,6 +160,31 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     warnings.report_truncated(console);
     output.finish()?;
     unreadable.finish(console)
+}
+
+/// Rejects options that do not suit the reranking of a list of translations of an input.
+fn check_rerank(args: &ScoreArgs, list: &Path, input: &Path) -> Result<()> {
+    if list == Path::new("-") && input == Path::new("-") {
+        return usage("standard input cannot be both --rerank and --input");
+    }
+    if args.on_error == Some(OnError::Keep) {
+        return usage(
+            "--on-error keep cannot be used with --rerank, which has no result line for each input line; use skip",
+        );
+    }
+    Ok(())
+}
+
+/// Ranks the hypotheses of each sentence by their scores.
+fn ranked<'a>(entries: &'a [NBestEntry], scored: &[ForcedScore], length_penalty: f64) -> Vec<RankedHypothesis<'a>> {
+    let mut ranked = Vec::with_capacity(entries.len());
+    for (entry, scored) in entries.iter().zip(scored) {
+        let (log_probability, length) = (scored.log_probability(), scored.tokens as f64);
+        let score = LengthFormula::Power.apply(log_probability, length, length_penalty);
+        ranked.push(RankedHypothesis { entry, log_probability, score });
+    }
+    ranked.sort_by(|one, other| one.entry.sentence.cmp(&other.entry.sentence).then(other.score.total_cmp(&one.score)));
+    ranked
 }
 
 /// Reads the source sentences of an n-best list, with a [`LineError`] in place of each one that cannot be read.
@@ -197,7 +206,7 @@ fn read_sentences(args: &ScoreArgs, input: &Path) -> Result<Vec<Result<String>>>
 /// # Errors
 /// An unreadable line ends the work.
 fn readable<T>(lines: Vec<Result<T>>, unreadable: &mut Unreadable, console: &Console) -> Result<Vec<Option<T>>> {
-    let (lines, error) = unreadable.replace(0, lines.into_iter().map(|line| line.map(Some)).collect());
+    let ReadableItems { items, error } = unreadable.replace(0, lines.into_iter().map(|line| line.map(Some)).collect());
     unreadable.warn(console);
-    error.map_or(Ok(lines), Err)
+    error.map_or(Ok(items), Err)
 }

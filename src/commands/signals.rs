@@ -43,15 +43,14 @@ impl Signals {
         }
         let takes_steps = Arc::new(AtomicBool::new(false));
         let (seen, in_steps) = (Arc::clone(&last), Arc::clone(&takes_steps));
-        let wait = move || {
+        // Without this thread, only the message is missing.
+        let _ = std::thread::Builder::new().spawn(move || {
             while seen.load(Ordering::Relaxed) == 0 {
                 std::thread::sleep(POLL_INTERVAL);
             }
             let when = if in_steps.load(Ordering::Relaxed) { " after this step" } else { "" };
             announce(&format!("stopping{when}; a second signal stops immediately"));
-        };
-        // Without this thread, only the message is missing.
-        let _ = std::thread::Builder::new().spawn(wait);
+        });
         Self { last, asked, takes_steps }
     }
 
@@ -78,13 +77,12 @@ pub fn install_handlers() {
     let handled = TERMINATION.into_iter().filter(|&signal| !is_ignored(signal));
     // Without a handler, the next run removes the files.
     let Ok(mut signals) = signal_hook::iterator::Signals::new(handled) else { return };
-    let terminate = move || {
+    let _ = std::thread::Builder::new().spawn(move || {
         if let Some(signal) = signals.forever().next() {
             remove_pending();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
-    };
-    let _ = std::thread::Builder::new().spawn(terminate);
+    });
 }
 
 #[cfg(not(unix))]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::output_file::{Output, ensure_distinct_paths};
+use super::output_file::{Output, WrittenPath, ensure_distinct_paths};
 use super::pair_files::{ChunkedWork, process_chunks};
 use super::unreadable::Unreadable;
 use crate::alignment::{Link, LinkFormat};
@@ -17,7 +17,7 @@ pub fn run(args: &SymmetrizeArgs) -> Result<()> {
     if forward == backward {
         bail!(UsageError(format!("{}: this file cannot be both directions", file_name(forward))));
     }
-    ensure_distinct_paths([forward, backward], [("--output", args.output.as_path())])?;
+    ensure_distinct_paths([forward, backward], [WrittenPath::new("--output", &args.output)])?;
     let notations = [
         LinkFormat { target_first: false, base: args.base },
         LinkFormat { target_first: args.second_reversed, base: args.base },

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use super::output_file::Output;
 use crate::cli::TranslateArgs;
 use crate::text::{RowSyntax, SentenceTable, TableRows, is_standard};
 use crate::translator::Translation;
@@ -19,12 +20,20 @@ pub struct OutputTable {
     has_rows: bool,
 }
 
+/// Input that is a table, and its rows.
+pub struct OpenedTable {
+    /// Table that translations are added to.
+    pub table: OutputTable,
+    /// Rows of the input, without its header.
+    pub rows: TableRows,
+}
+
 impl OutputTable {
     /// Opens the input as a table if it is CSV, or if options describe its columns and not those of a glossary.
     ///
     /// # Errors
     /// The input cannot be read or lacks the column.
-    pub fn open(args: &TranslateArgs, input: &Path) -> Result<Option<(Self, TableRows)>> {
+    pub fn open(args: &TranslateArgs, input: &Path) -> Result<Option<OpenedTable>> {
         let is_glossary_layout = args.dictionary.is_some() || args.constraints.terms.is_some();
         let layout = if is_glossary_layout { Default::default() } else { args.layout.layout() };
         let columns = args.layout.columns.as_ref().filter(|_| !is_glossary_layout);
@@ -33,7 +42,7 @@ impl OutputTable {
         }
         let (table, rows) = SentenceTable::open(input, &layout, columns.map(|columns| columns.source()))?;
         let table = if is_standard(&args.output) { table } else { table.written_as(RowSyntax::of_file(&args.output)) };
-        Ok(Some((Self { table: Some(table), has_rows: false }, rows)))
+        Ok(Some(OpenedTable { table: Self { table: Some(table), has_rows: false }, rows }))
     }
 
     /// Sets whether results are rows with translations.
@@ -47,12 +56,16 @@ impl OutputTable {
         self.table.as_ref().map(SentenceTable::column)
     }
 
-    /// Returns the header of the rows, if there is one. CSV of translations alone has one too.
-    pub fn header(&self, syntax: RowSyntax) -> Option<String> {
-        match &self.table {
+    /// Writes the header of the rows, if there is one. CSV of translations alone has one too.
+    ///
+    /// # Errors
+    /// Writing fails.
+    pub fn write_header(&self, output: &mut Output) -> Result<()> {
+        let header = match &self.table {
             Some(table) => table.header(TRANSLATION).filter(|_| self.has_rows),
-            None => (self.has_rows && syntax != RowSyntax::Tabs).then(|| TRANSLATION.to_owned()),
-        }
+            None => self.syntax_of_translations(output.path()).map(|_| TRANSLATION.to_owned()),
+        };
+        header.map_or(Ok(()), |header| output.with(|out| writeln!(out, "{header}")))
     }
 
     /// Returns the cells of an input line, separated by tabs.
@@ -70,8 +83,9 @@ impl OutputTable {
         }
     }
 
-    /// Returns the syntax of translations that are written alone.
-    pub fn syntax_of_translations(&self, syntax: RowSyntax) -> Option<RowSyntax> {
+    /// Returns the syntax of translations that are written alone to a file as rows.
+    pub fn syntax_of_translations(&self, output: &Path) -> Option<RowSyntax> {
+        let syntax = RowSyntax::of_file(output);
         (self.has_rows && self.table.is_none() && syntax != RowSyntax::Tabs).then_some(syntax)
     }
 }

@@ -8,27 +8,29 @@ use anyhow::{Context, Result, anyhow};
 use candle_core::Device;
 
 use super::console::{Bar, Console};
-use super::output_file::{Output, ensure_distinct_paths};
-use super::pair_files::{COLUMNS_OF_ARGUMENTS, ChunkedWork, process_chunks};
+use super::output_file::{Output, WrittenPath, ensure_distinct_paths};
+use super::pair_files::{ChunkedWork, process_chunks, refuse_columns_of_arguments};
 use super::render_options::{check_figures, translation_format};
 use super::repl::Repl;
-use super::table_rows::OutputTable;
+use super::table_rows::{OpenedTable, OutputTable};
 use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
 use super::unreadable::Unreadable;
 use crate::cli::{ExplicitArgs, TranslateArgs, TranslationFormat};
 use crate::error::usage;
 use crate::render::AlignmentFormat;
-use crate::text::{LineError, LineStream, RowSyntax, TableRows, WordSplitting, count_lines, file_name, word_spans};
+use crate::text::{LineError, LineStream, TableRows, WordSplitting, count_lines, file_name, word_spans};
 use crate::translator::{LineWarnings, LinkOptions, Markup, Sentence, Translator};
 
 pub fn run(given: &ExplicitArgs<TranslateArgs>, device: &Device, console: &Console) -> Result<()> {
     let args = &given.args;
     let format = output_format(args)?;
     check(given, format)?;
-    let (output, sentences, table) = open_files(args, format)?;
+    let OpenedFiles { sentences, table, mut output } = OpenedFiles::open(args, format)?;
     let setup = TranslationSetup::new(args, device, console)?;
-    let (table, results) = open_results(args, format, &setup, output, table, console)?;
+    let syntax = table.syntax_of_translations(output.path());
+    table.write_header(&mut output)?;
+    let results = TranslationWriter::new(args, format, &setup.translator, output, console)?.written_as(syntax);
     if is_interactive(args) {
         let results = results.shaded_by(setup.translator.translator());
         return Repl::new(args, setup, results, device, console).run();
@@ -58,31 +60,28 @@ pub fn run(given: &ExplicitArgs<TranslateArgs>, device: &Device, console: &Conso
     unreadable.finish(console)
 }
 
-/// Opens the output, and the sentences with the table that they are in.
-fn open_files(args: &TranslateArgs, format: Option<AlignmentFormat>) -> Result<(Output, Sentences, OutputTable)> {
-    let beside = [&args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
-    ensure_distinct_paths(Sentences::paths(args).chain(beside), [("--output", &*args.output)])?;
-    let output = Output::open(&args.output)?;
-    let (sentences, table) = Sentences::open(args)?;
-    Ok((output, sentences, table.with_rows(format.is_none() && args.n_best == 1)))
+/// Files that are open before the model is loaded.
+struct OpenedFiles {
+    sentences: Sentences,
+    /// Table that the sentences are in.
+    table: OutputTable,
+    output: Output,
 }
 
-/// Writes the header of the table, and returns the table with the writer of the results.
-fn open_results(
-    args: &TranslateArgs,
-    format: Option<AlignmentFormat>,
-    setup: &TranslationSetup,
-    mut output: Output,
-    table: OutputTable,
-    console: &Console,
-) -> Result<(OutputTable, TranslationWriter)> {
-    let syntax = RowSyntax::of_file(output.path());
-    if let Some(header) = table.header(syntax) {
-        output.with(|out| writeln!(out, "{header}"))?;
+impl OpenedFiles {
+    fn open(args: &TranslateArgs, format: Option<AlignmentFormat>) -> Result<Self> {
+        let beside = [&args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
+        ensure_distinct_paths(Sentences::paths(args).chain(beside), [WrittenPath::new("--output", &args.output)])?;
+        let output = Output::open(&args.output)?;
+        let input = Sentences::input(args).filter(|_| !is_interactive(args));
+        let opened = input.map(|path| OutputTable::open(args, path)).transpose()?.flatten();
+        let (table, rows) = match opened {
+            Some(OpenedTable { table, rows }) => (table, Some(rows)),
+            None => (OutputTable::default(), None),
+        };
+        let table = table.with_rows(format.is_none() && args.n_best == 1);
+        Ok(Self { sentences: Sentences::open(args, rows)?, table, output })
     }
-    let results = TranslationWriter::new(args, format, &setup.translator, output, console)?;
-    let results = results.written_as(table.syntax_of_translations(syntax));
-    Ok((table, results))
 }
 
 /// Translation of lines as they are read.
@@ -150,6 +149,7 @@ struct Sentences {
     parts: VecDeque<SentenceSource>,
 }
 
+/// Part of the sentences.
 enum SentenceSource {
     Given(Vec<String>),
     /// File to be opened later, since two readers of standard input would share its lines.
@@ -157,26 +157,39 @@ enum SentenceSource {
     Lines(LineStream),
 }
 
+impl SentenceSource {
+    /// Returns the number of sentences if it is known before they are read.
+    fn count(&self) -> Option<usize> {
+        match self {
+            Self::Given(texts) => Some(texts.len()),
+            Self::File(path) => count_lines(path),
+            Self::Lines(_) => None,
+        }
+    }
+}
+
 impl Sentences {
-    /// Returns the input files.
-    fn paths(args: &TranslateArgs) -> impl Iterator<Item = &Path> {
+    /// Returns the file of all sentences, unless they are among the arguments.
+    fn input(args: &TranslateArgs) -> Option<&Path> {
         let input = args.input.as_deref().unwrap_or(Path::new(STANDARD_INPUT));
-        let among_sentences = args.text.iter().map(Path::new).filter(|path| *path == Path::new(STANDARD_INPUT));
-        Some(input).filter(|_| args.text.is_empty()).into_iter().chain(among_sentences)
+        args.text.is_empty().then_some(input)
     }
 
-    /// Returns the sentences and the table that they are in.
-    fn open(args: &TranslateArgs) -> Result<(Self, OutputTable)> {
-        let input = Self::paths(args).next().filter(|_| args.text.is_empty());
-        let table = input.filter(|_| !is_interactive(args)).map(|path| OutputTable::open(args, path)).transpose()?;
-        let (source, table) = match table.flatten() {
-            Some((table, TableRows::Lines(lines))) => (Some(SentenceSource::Lines(lines)), table),
-            Some((table, TableRows::Csv(rows))) => (Some(SentenceSource::Given(rows)), table),
-            None if args.options.markup == Markup::Html && input.is_some_and(is_html) => (
-                input.map(read_document).transpose()?.map(|text| SentenceSource::Given(vec![text])),
-                OutputTable::default(),
-            ),
-            None => (input.map(|path| SentenceSource::File(path.to_owned())), OutputTable::default()),
+    /// Returns the input files.
+    fn paths(args: &TranslateArgs) -> impl Iterator<Item = &Path> {
+        let among_sentences = args.text.iter().map(Path::new).filter(|path| *path == Path::new(STANDARD_INPUT));
+        Self::input(args).into_iter().chain(among_sentences)
+    }
+
+    /// Returns the sentences: the rows of a table, if there is one, or else those that the options name.
+    fn open(args: &TranslateArgs, rows: Option<TableRows>) -> Result<Self> {
+        let source = match (rows, Self::input(args)) {
+            (Some(TableRows::Lines(lines)), _) => Some(SentenceSource::Lines(lines)),
+            (Some(TableRows::Csv(rows)), _) => Some(SentenceSource::Given(rows)),
+            (None, Some(path)) if args.options.markup == Markup::Html && is_html(path) => {
+                Some(SentenceSource::Given(vec![read_document(path)?]))
+            }
+            (None, path) => path.map(|path| SentenceSource::File(path.to_owned())),
         };
         let mut parts = VecDeque::from_iter(source);
         for text in &args.text {
@@ -186,17 +199,12 @@ impl Sentences {
                 _ => parts.push_back(SentenceSource::Given(vec![text.clone()])),
             }
         }
-        Ok((Self { parts }, table))
+        Ok(Self { parts })
     }
 
     /// Returns the number of sentences if it is known before they are read.
     fn count(&self) -> Option<usize> {
-        let count = |part: &SentenceSource| match part {
-            SentenceSource::Given(texts) => Some(texts.len()),
-            SentenceSource::File(path) => count_lines(path),
-            SentenceSource::Lines(_) => None,
-        };
-        self.parts.iter().map(count).sum()
+        self.parts.iter().map(SentenceSource::count).sum()
     }
 
     /// Waits for sentences and returns those available, at most `most`; none at the end.
@@ -287,7 +295,11 @@ fn check(given: &ExplicitArgs<TranslateArgs>, format: Option<AlignmentFormat>) -
     check_figures(args.figures.style(), format)?;
     let has_table = args.text.is_empty() || args.dictionary.is_some() || args.constraints.terms.is_some();
     if args.layout.describes_columns() && !has_table {
-        return usage(COLUMNS_OF_ARGUMENTS);
+        return refuse_columns_of_arguments();
+    }
+    let is_sampled = args.options.decoding.sample || args.options.decoding.mbr.is_some();
+    if given.names().contains(&"seed") && !is_sampled {
+        return usage("--seed needs --sample or --mbr");
     }
     let mut of_links = given.names_of::<LinkOptions>();
     // Words in place of <unk> are those of --words.

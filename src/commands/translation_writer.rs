@@ -24,10 +24,16 @@ pub struct TranslationWriter {
     output: Output,
     /// Syntax of translations in CSV.
     syntax: Option<RowSyntax>,
-    /// Linker and renderer, unless the output is text.
-    alignments: Option<(Linker, Box<dyn Renderer>)>,
+    /// Alignments, unless the output is text.
+    alignments: Option<AlignmentWriter>,
     /// Model that estimates the quality of each word, if text is shaded by it.
     shading: Option<Translator>,
+}
+
+/// Writer of alignments of translations.
+struct AlignmentWriter {
+    linker: Linker,
+    renderer: Box<dyn Renderer>,
 }
 
 impl TranslationWriter {
@@ -64,7 +70,7 @@ impl TranslationWriter {
             heatmap: heatmap(writer.output.is_terminal()),
         };
         let renderer = renderer(format, options, &writer.output)?;
-        Ok(Self { alignments: Some((linker, renderer)), ..writer })
+        Ok(Self { alignments: Some(AlignmentWriter { linker, renderer }), ..writer })
     }
 
     /// Sets the syntax in which each translation is a row of its own; by default they are lines of text.
@@ -91,27 +97,41 @@ impl TranslationWriter {
         translations: &[Vec<Translation>],
         unreadable: &Unreadable,
     ) -> Result<()> {
-        let Some((linker, renderer)) = &mut self.alignments else {
-            let written = (first..).zip(translations).filter(|(id, _)| !unreadable.is_skipped(*id));
-            match self.syntax {
-                None => write_texts(&mut self.output, written, self.n_best, self.shading.as_ref())?,
-                Some(syntax) => {
-                    for Translation { text, .. } in written.flat_map(|(_, found)| found) {
-                        self.output.with(|out| writeln!(out, "{}", syntax.row(&[text])))?;
-                    }
+        if let Some(AlignmentWriter { linker, renderer }) = &mut self.alignments {
+            for linked in linker.link_translations(translations, sentences)? {
+                let id = first + linked.sentence;
+                if !unreadable.is_skipped(id) {
+                    let item = Item { id, error: unreadable.message(id), ..linked.item(self.with_tokens) };
+                    self.output.with(|out| renderer.item(out, &item))?;
                 }
             }
-            return self.output.flush();
-        };
-        for written in linker.link_translations(translations, sentences)? {
-            let id = first + written.sentence;
-            if unreadable.is_skipped(id) {
-                continue;
+        } else {
+            for (id, found) in (first..).zip(translations) {
+                if !unreadable.is_skipped(id) {
+                    found.iter().try_for_each(|translation| self.write_text(id, translation))?;
+                }
             }
-            let item = Item { id, error: unreadable.message(id), ..written.item(self.with_tokens) };
-            self.output.with(|out| renderer.item(out, &item))?;
         }
         self.output.flush()
+    }
+
+    /// Writes a translation of the sentence with index `id` as text: a line, or a row of n-best lists with index and score.
+    fn write_text(&mut self, id: usize, translation: &Translation) -> Result<()> {
+        let Translation { text, score, alignment, .. } = translation;
+        if let Some(syntax) = self.syntax {
+            return self.output.with(|out| writeln!(out, "{}", syntax.row(&[text])));
+        }
+        let estimate = self.shading.as_ref().map_or(Ok(None), |translator| translator.estimate_quality(alignment))?;
+        let text = match estimate {
+            Some(estimate) => shaded(text, alignment.target_words(), &estimate),
+            None => self.output.shown(text).into_owned(),
+        };
+        let n_best = self.n_best;
+        self.output.with(|out| match n_best {
+            1 => writeln!(out, "{text}"),
+            // The separator may not occur within a field.
+            _ => writeln!(out, "{id} ||| {} ||| {score:.4}", text.replace("|||", "¦¦¦")),
+        })
     }
 
     /// Prints warnings about lines with incomplete or unreliable results.
@@ -127,8 +147,8 @@ impl TranslationWriter {
     /// # Errors
     /// The linker cannot be built.
     pub fn set_translator(&mut self, translator: &PreparedTranslator, console: &Console) -> Result<()> {
-        if let Some((linker, _)) = &mut self.alignments {
-            *linker = translator.linker(console)?;
+        if let Some(alignments) = &mut self.alignments {
+            alignments.linker = translator.linker(console)?;
         }
         if let Some(shading) = &mut self.shading {
             *shading = translator.translator().clone();
@@ -141,33 +161,9 @@ impl TranslationWriter {
     /// # Errors
     /// Writing fails.
     pub fn finish(mut self) -> Result<()> {
-        if let Some((_, mut renderer)) = self.alignments {
-            self.output.with(|out| renderer.finish(out))?;
+        if let Some(mut alignments) = self.alignments {
+            self.output.with(|out| alignments.renderer.finish(out))?;
         }
         self.output.finish()
     }
-}
-
-/// Writes the translations of sentences with their indices as text, one per line, n-best lists with index and score.
-fn write_texts<'t>(
-    output: &mut Output,
-    translations: impl Iterator<Item = (usize, &'t Vec<Translation>)>,
-    n_best: u16,
-    shading: Option<&Translator>,
-) -> Result<()> {
-    for (id, found) in translations {
-        for Translation { text, score, alignment, .. } in found {
-            let estimate = shading.map_or(Ok(None), |translator| translator.estimate_quality(alignment))?;
-            let text = match estimate {
-                Some(estimate) => shaded(text, alignment.target_words(), &estimate),
-                None => output.shown(text).into_owned(),
-            };
-            output.with(|out| match n_best {
-                1 => writeln!(out, "{text}"),
-                // The separator may not occur within a field.
-                _ => writeln!(out, "{id} ||| {} ||| {score:.4}", text.replace("|||", "¦¦¦")),
-            })?;
-        }
-    }
-    Ok(())
 }

@@ -11,6 +11,14 @@ use crate::text::{LineError, OnError};
 /// Number of unreadable lines that get a warning of their own.
 const MAX_WARNINGS: usize = 5;
 
+/// Items of a chunk before the first error that ends the work.
+pub struct ReadableItems<T> {
+    /// The items, empty ones in place of the unreadable ones.
+    pub items: Vec<T>,
+    /// Error that ends the work, if there is one.
+    pub error: Option<Error>,
+}
+
 /// Unreadable items among those of a command.
 pub struct Unreadable {
     on_error: OnError,
@@ -25,15 +33,16 @@ impl Unreadable {
         Self { on_error, count: 0, messages: BTreeMap::new() }
     }
 
-    /// Replaces the unreadable items of a chunk, the first of which has index `first`, by empty ones. Returns the items before
-    /// the first error that ends the work, and this error.
-    pub fn replace<T: Default>(&mut self, first: usize, items: Vec<Result<T>>) -> (Vec<T>, Option<Error>) {
+    /// Replaces the unreadable items of a chunk, the first of which has index `first`, by empty ones.
+    pub fn replace<T: Default>(&mut self, first: usize, items: Vec<Result<T>>) -> ReadableItems<T> {
         self.messages.clear();
         let mut replaced = Vec::with_capacity(items.len());
         for (id, item) in (first..).zip(items) {
             match item {
                 Ok(item) => replaced.push(item),
-                Err(error) if self.ends_work(id, &error) => return (replaced, Some(error)),
+                Err(error) if self.ends_work(id, &error) => {
+                    return ReadableItems { items: replaced, error: Some(error) };
+                }
                 Err(error) => {
                     self.count += 1;
                     self.messages.insert(id, error.to_string());
@@ -41,16 +50,17 @@ impl Unreadable {
                 }
             }
         }
-        (replaced, None)
+        ReadableItems { items: replaced, error: None }
     }
 
     /// If the first item of all has a wrong format, so have the others, most likely.
     fn ends_work(&self, id: usize, error: &Error) -> bool {
-        let is_format_error = |line: &LineError| line.lossy_text().is_none();
         match self.on_error {
             OnError::Fail => true,
             OnError::Skip => !error.is::<LineError>(),
-            OnError::Keep => error.downcast_ref().is_none_or(|line| id == 0 && is_format_error(line)),
+            OnError::Keep => {
+                error.downcast_ref::<LineError>().is_none_or(|line| id == 0 && line.lossy_text().is_none())
+            }
         }
     }
 

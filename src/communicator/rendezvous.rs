@@ -49,9 +49,9 @@ impl Rendezvous {
         let mut missing: BTreeSet<usize> = (1..self.world_size).collect();
         while !missing.is_empty() {
             match listener.accept() {
-                Ok((stream, _)) => {
+                Ok((mut stream, _)) => {
                     // Others than the processes may try this port.
-                    let Some((mut stream, rank)) = greeting(stream) else { continue };
+                    let Ok(Some(rank)) = read_rank(&mut stream) else { continue };
                     if !missing.remove(&rank) {
                         bail!("a second process, or one too many, has the rank {rank} (of {})", self.world_size);
                     }
@@ -81,17 +81,14 @@ impl Rendezvous {
     }
 }
 
-/// Reads the rank of a process that has connected.
-fn greeting(stream: TcpStream) -> Option<(TcpStream, usize)> {
-    let read = |mut stream: TcpStream| -> IoResult<_> {
-        stream.set_nonblocking(false)?;
-        stream.set_read_timeout(Some(GREETING_LIMIT))?;
-        let [mut greeting, mut rank] = [[0; 8]; 2];
-        stream.read_exact(&mut greeting)?;
-        stream.read_exact(&mut rank)?;
-        Ok((stream, greeting, u64::from_le_bytes(rank) as usize))
-    };
-    read(stream).ok().filter(|(_, greeting, _)| *greeting == GREETING).map(|(stream, _, rank)| (stream, rank))
+/// Reads the rank of a process that has connected; `None` if another program has.
+fn read_rank(stream: &mut TcpStream) -> IoResult<Option<usize>> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(GREETING_LIMIT))?;
+    let [mut greeting, mut rank] = [[0; 8]; 2];
+    stream.read_exact(&mut greeting)?;
+    stream.read_exact(&mut rank)?;
+    Ok((greeting == GREETING).then_some(u64::from_le_bytes(rank) as usize))
 }
 
 #[cfg(test)]
@@ -115,13 +112,10 @@ mod tests {
         let address = address();
         std::thread::scope(|scope| {
             // The last one starts first, and a stranger connects.
-            let start = |rank| {
-                scope.spawn({
-                    let address = &address;
-                    move || exchange(address, [rank, 3], LIMIT)
-                })
-            };
-            let others = [2, 1].map(start);
+            let others = [2, 1].map(|rank| {
+                let address = &address;
+                scope.spawn(move || exchange(address, [rank, 3], LIMIT))
+            });
             let stranger = scope.spawn(|| {
                 let mut stream = loop {
                     match TcpStream::connect(&address) {

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use serde::Serialize;
 
-use super::scores::{CorpusScores, PairResult};
+use super::scores::{CorpusScores, PairLinks, PairResult};
 use crate::alignment::{AerCounts, AlignmentMetrics};
 use crate::metrics::{LengthBucket, length_buckets};
 use crate::render::{Axis, Bracket, BracketCounts, Figure, Series};
@@ -66,27 +66,29 @@ impl LengthBuckets {
 fn agreement(results: &[PairResult]) -> Option<AlignmentMetrics> {
     let mut counts = AerCounts::default();
     for result in results {
-        let (links, gold) = result.links?;
-        counts.add(links, gold);
+        let PairLinks { predicted, gold } = result.links?;
+        counts.add(predicted, gold);
     }
     Some(counts.metrics())
 }
 
 /// Figure of BLEU by length: one line per named system, and the counts of pairs below.
 pub fn bleu_by_length(systems: &[(&str, &[LengthScores])]) -> Figure {
-    let point = |bucket: &LengthScores| [bucket.mean_length, bucket.scores.bleu];
-    let line = |(name, buckets): &(&str, &[LengthScores])| Series {
+    let series = systems.iter().map(|(name, buckets)| Series {
         name: (*name).to_owned(),
-        points: buckets.iter().map(point).collect(),
-    };
-    let bracket =
-        |scores: &LengthScores| Bracket { from: scores.bucket.from, to: scores.bucket.to, count: scores.scores.pairs };
-    let buckets = systems.first().map_or(&[][..], |(_, buckets)| buckets);
+        points: buckets.iter().map(|bucket| [bucket.mean_length, bucket.scores.bleu]).collect(),
+    });
+    let buckets = systems.first().map_or(&[][..], |(_, buckets)| buckets).iter();
+    let brackets = buckets.map(|LengthScores { bucket, scores, .. }| Bracket {
+        from: bucket.from,
+        to: bucket.to,
+        count: scores.pairs,
+    });
     Figure {
         x: Axis { label: "words in the source".to_owned(), whole: true },
         y: Axis { label: "BLEU".to_owned(), whole: false },
-        series: systems.iter().map(line).collect(),
-        counts: Some(BracketCounts { label: "pairs".to_owned(), brackets: buckets.iter().map(bracket).collect() }),
+        series: series.collect(),
+        counts: Some(BracketCounts { label: "pairs".to_owned(), brackets: brackets.collect() }),
     }
 }
 
@@ -96,17 +98,18 @@ mod tests {
 
     #[test]
     fn scores_each_pair_in_the_bucket_of_its_length() {
-        let pairs: Vec<Pair> = (0..24).map(|index| Pair::new(if index < 12 { "a" } else { "a b" }, "x")).collect();
-        let result = |index: usize| PairResult {
-            translation: if index < 12 { "x" } else { "y" },
-            reference: "x",
-            likelihood: None,
-            links: None,
-        };
-        let results: Vec<PairResult> = (0..24).map(result).collect();
+        let mut pairs = Vec::new();
+        let mut results = Vec::new();
+        for (source, translation) in [("a", "x"), ("a b", "y")] {
+            pairs.extend(vec![Pair::new(source, "x"); 12]);
+            results.extend([PairResult { translation, reference: "x", likelihood: None, links: None }; 12]);
+        }
         let found = LengthBuckets::new(&pairs, false).unwrap().scores(&results);
-        let of = |scores: &LengthScores| (scores.mean_length, scores.scores.pairs, scores.scores.exact_match);
-        assert_eq!(found.iter().map(of).collect::<Vec<_>>(), [(1.0, 12, 100.0), (2.0, 12, 0.0)]);
+        let found: Vec<_> = found
+            .iter()
+            .map(|LengthScores { mean_length, scores, .. }| (*mean_length, scores.pairs, scores.exact_match))
+            .collect();
+        assert_eq!(found, [(1.0, 12, 100.0), (2.0, 12, 0.0)]);
         assert!(LengthBuckets::new(&[Pair::new(" ", "x")], false).is_err(), "no source has a word");
     }
 }

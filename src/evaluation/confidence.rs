@@ -11,16 +11,16 @@ use crate::metrics::{
 /// A value for each metric that has sufficient statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PerMetric<T> {
-    /// Of BLEU.
+    /// Value for BLEU.
     pub bleu: T,
-    /// Of chrF.
+    /// Value for chrF.
     pub chrf: T,
-    /// Of the translation edit rate.
+    /// Value for the translation edit rate.
     pub ter: T,
-    /// Of the word error rate of single words.
+    /// Value for the word error rate of single words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wer: Option<T>,
-    /// Of the phone error rate of single words.
+    /// Value for the phone error rate of single words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per: Option<T>,
 }
@@ -38,43 +38,51 @@ pub struct SegmentStats {
 impl SegmentStats {
     /// Statistics of translations against their references. `single_words` adds those of WER and PER.
     pub fn new(translations: &[String], references: &[String], single_words: bool) -> Self {
-        fn stats<C: Send>(translations: &[String], references: &[String], stats: fn(&str, &str) -> C) -> Vec<C> {
-            let segments = translations.par_iter().zip(references);
-            segments.map(|(translation, reference)| stats(translation, reference)).collect()
-        }
-        let edits = |edits: fn(&str, &str) -> EditStats| stats(translations, references, edits);
         Self {
             bleu: stats(translations, references, BleuStats::from_segment),
             chrf: stats(translations, references, ChrfStats::from_segment),
             ter: stats(translations, references, TerStats::from_segment),
-            single_words: single_words.then(|| [edits(EditStats::of_whole), edits(edited_symbols(references))]),
+            single_words: single_words.then(|| {
+                [
+                    stats(translations, references, EditStats::of_whole),
+                    stats(translations, references, edited_symbols(references)),
+                ]
+            }),
         }
     }
 
     /// Returns 95 % confidence intervals by bootstrap resampling.
     pub fn confidence(&self, seed: u64) -> PerMetric<Confidence> {
-        let rate = |rate: usize| self.single_words.as_ref().map(|edits| confidence(&edits[rate], seed));
+        let [wer, per] = match &self.single_words {
+            Some(edits) => edits.each_ref().map(|edits| Some(confidence(edits, seed))),
+            None => [None, None],
+        };
         PerMetric {
             bleu: confidence(&self.bleu, seed),
             chrf: confidence(&self.chrf, seed),
             ter: confidence(&self.ter, seed),
-            wer: rate(0),
-            per: rate(1),
+            wer,
+            per,
         }
     }
 
     /// Returns the p-values of the differences from a baseline.
     pub fn significance(&self, baseline: &Self, seed: u64) -> PerMetric<Significance> {
-        let rate = |rate: usize| {
-            let both = baseline.single_words.as_ref().zip(self.single_words.as_ref());
-            both.map(|(baseline, own)| significance(&baseline[rate], &own[rate], seed))
+        let [wer, per] = match (&baseline.single_words, &self.single_words) {
+            (Some(baseline), Some(own)) => [0, 1].map(|rate| Some(significance(&baseline[rate], &own[rate], seed))),
+            _ => [None, None],
         };
         PerMetric {
             bleu: significance(&baseline.bleu, &self.bleu, seed),
             chrf: significance(&baseline.chrf, &self.chrf, seed),
             ter: significance(&baseline.ter, &self.ter, seed),
-            wer: rate(0),
-            per: rate(1),
+            wer,
+            per,
         }
     }
+}
+
+fn stats<C: Send>(translations: &[String], references: &[String], stats: fn(&str, &str) -> C) -> Vec<C> {
+    let segments = translations.par_iter().zip(references);
+    segments.map(|(translation, reference)| stats(translation, reference)).collect()
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::by_length::{LengthBuckets, LengthScores};
 use super::confidence::{PerMetric, SegmentStats};
-use super::scores::{CorpusScores, GoldScores, PairResult};
+use super::scores::{CorpusScores, GoldScores, Likelihood, PairLinks, PairResult};
 use crate::alignment::{Gold, Link};
 use crate::error::{Result, UsageError};
 use crate::metrics::{Confidence, ErrorRates, Significance, signature};
@@ -81,16 +81,17 @@ pub struct Evaluation {
     stats: OnceLock<SegmentStats>,
 }
 
-/// Log-probability and length of each reference under a model, and the pairs' links.
-type ModelEvidence<'m> = (&'m [(f64, usize)], &'m [LinkedPair]);
-
 /// Output of a model for all pairs.
 struct ModelOutput {
     translations: Vec<String>,
-    /// Log-probability of each reference and its number of tokens.
-    likelihoods: Vec<(f64, usize)>,
-    linked: Vec<LinkedPair>,
+    given_references: GivenReferences,
     calibration_error: Option<CalibrationError>,
+}
+
+/// Output of a model that reads the references: one entry for each pair.
+struct GivenReferences {
+    likelihoods: Vec<Likelihood>,
+    linked: Vec<LinkedPair>,
 }
 
 impl System {
@@ -219,9 +220,8 @@ impl<'a> Evaluator<'a> {
         let lowercase = normalization.lowercase;
         match system {
             System::Model(translator, linker) => {
-                let ModelOutput { translations, likelihoods, linked, calibration_error } =
-                    self.run(translator, linker)?;
-                let evaluation = self.score(translations, references, lowercase, Some((&likelihoods, &linked)))?;
+                let ModelOutput { translations, given_references, calibration_error } = self.run(translator, linker)?;
+                let evaluation = self.score(translations, references, lowercase, Some(&given_references))?;
                 let evaluation = Evaluation { calibration_error, ..evaluation };
                 ensure!(
                     evaluation.scores.perplexity.is_none_or(f64::is_finite),
@@ -298,13 +298,12 @@ impl<'a> Evaluator<'a> {
     /// Normalizes the references and reports how many of them change.
     fn references(&self, normalization: Normalization) -> Vec<String> {
         let mut changed = 0;
-        let normalize = |pair: &Pair| {
-            let reference = scored_part(&pair.target);
-            let normalized = normalization.apply(reference);
+        let mut references = Vec::with_capacity(self.pairs.len());
+        for pair in self.pairs {
+            let normalized = normalization.apply(scored_part(&pair.target));
             changed += usize::from(matches!(normalized, std::borrow::Cow::Owned(_)));
-            normalized.into_owned()
-        };
-        let references: Vec<String> = self.pairs.iter().map(normalize).collect();
+            references.push(normalized.into_owned());
+        }
         if changed > 0 {
             self.reporter.note(&format!(
                 "references are normalized like the model's text ({normalization}); {changed} of {} changed",
@@ -333,28 +332,33 @@ impl<'a> Evaluator<'a> {
         let mut warnings = LineWarnings::new(&self.numbers);
         aligned.iter().enumerate().for_each(|(id, one)| warnings.add_aligned(id, one));
         warnings.report_truncated(self.reporter);
-        let likelihoods = aligned.iter().map(|aligned| (aligned.log_probability, aligned.length)).collect();
+        let likelihoods = aligned
+            .iter()
+            .map(|aligned| Likelihood { log_probability: aligned.log_probability, tokens: aligned.length })
+            .collect();
         let linked =
             if linker.attention { linker.link_aligned(aligned, pairs)? } else { linker.link(pairs, &mut |_| {})? };
-        Ok(ModelOutput { translations, likelihoods, linked, calibration_error })
+        let given_references = GivenReferences { likelihoods, linked };
+        Ok(ModelOutput { translations, given_references, calibration_error })
     }
 
-    /// Scores translations, and a model's reference likelihoods and links.
+    /// Scores translations, and a model's output for the references.
     fn score(
         &self,
         translations: Vec<String>,
         references: Vec<String>,
         lowercase: bool,
-        model: Option<ModelEvidence>,
+        model: Option<&GivenReferences>,
     ) -> anyhow::Result<Evaluation> {
-        let gold = self.gold.as_deref().zip(model.map(|(_, linked)| linked));
-        let result = |index: usize| PairResult {
-            translation: &translations[index],
-            reference: &references[index],
-            likelihood: model.map(|(likelihoods, _)| likelihoods[index]),
-            links: gold.map(|(gold, linked)| (&linked[index].links[..], &gold[index])),
-        };
-        let results: Vec<PairResult> = (0..self.pairs.len()).map(result).collect();
+        let gold = self.gold.as_deref().zip(model.map(|model| &model.linked));
+        let results: Vec<PairResult> = (0..self.pairs.len())
+            .map(|index| PairResult {
+                translation: &translations[index],
+                reference: &references[index],
+                likelihood: model.map(|model| model.likelihoods[index]),
+                links: gold.map(|(gold, linked)| PairLinks { predicted: &linked[index].links, gold: &gold[index] }),
+            })
+            .collect();
         let mut evaluation = Evaluation {
             signature: signature(lowercase),
             scores: CorpusScores::new(&results, self.has_single_words()),
@@ -436,31 +440,34 @@ mod tests {
         assert!(other.significance(&perfect, 1).chrf.randomization > 0.05, "two pairs prove nothing");
     }
 
+    fn is_single(found: &Evaluation) -> bool {
+        matches!(found.scores.errors, ErrorRates::SingleWords { .. })
+    }
+
     #[test]
     fn single_words_have_word_and_phone_error_rates() {
         let pairs = [Pair::new("fox", "f o x"), Pair::new("owl", "o w l")];
         let found = Evaluator::new(&pairs).confidence(true).evaluate_hypotheses(hypotheses(["f o x", "o w"])).unwrap();
-        let is_single = |found: Evaluation| matches!(found.scores.errors, ErrorRates::SingleWords { .. });
-        let confidence = found.confidence.unwrap();
+        let confidence = found.confidence.as_ref().unwrap();
         assert!(confidence.wer.is_some() && found.significance(&found, 1).per.is_some());
-        assert!(is_single(found));
+        assert!(is_single(&found));
         let tagged = [Pair::new("<x> fox", "f o x"), Pair::new("<x> owl", "o w l")];
         let tagged = Evaluator::new(&tagged);
-        assert!(!is_single(tagged.evaluate_hypotheses(hypotheses(["a", "b"])).unwrap()));
+        assert!(!is_single(&tagged.evaluate_hypotheses(hypotheses(["a", "b"])).unwrap()));
         let untagged = tagged.untagged(pairs.to_vec());
-        assert!(is_single(untagged.evaluate_hypotheses(hypotheses(["a", "b"])).unwrap()));
+        assert!(is_single(&untagged.evaluate_hypotheses(hypotheses(["a", "b"])).unwrap()));
     }
 
     #[test]
     fn rejects_other_numbers_of_hypotheses_and_gold_alignments() {
         let pairs = pairs();
-        let message = |evaluator: &Evaluator, texts: Vec<String>| evaluator.evaluate_hypotheses(texts).unwrap_err();
-        let error = message(&Evaluator::new(&pairs), vec![String::new()]);
+        let error = Evaluator::new(&pairs).evaluate_hypotheses(vec![String::new()]).unwrap_err();
         assert_eq!(error.to_string(), "1 hypotheses for 2 pairs; one per pair is required");
-        let error = message(&Evaluator::new(&pairs).gold(Vec::new()), hypotheses(["", ""]));
+        let error = Evaluator::new(&pairs).gold(Vec::new()).evaluate_hypotheses(hypotheses(["", ""])).unwrap_err();
         assert_eq!(error.to_string(), "0 gold alignments for 2 pairs; one per pair is required");
         assert_eq!(error.kind(), crate::error::ErrorKind::Argument);
-        assert_eq!(message(&Evaluator::new(&[]), Vec::new()).to_string(), "an evaluation needs sentence pairs");
+        let error = Evaluator::new(&[]).evaluate_hypotheses(Vec::new()).unwrap_err();
+        assert_eq!(error.to_string(), "an evaluation needs sentence pairs");
     }
 
     #[test]

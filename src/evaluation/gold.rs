@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use crate::alignment::{Gold, Link, LinkFormat, is_naacl_line, parse_gold_line, parse_naacl_line};
+use crate::alignment::{Gold, Link, LinkFormat, NaaclLine, is_naacl_line, parse_gold_line, parse_naacl_line};
 use crate::text::{Pair, WordSplitting, ensure_line_for_each, read_link_lines, word_spans};
 
 /// Name of the items that need one line each, for messages.
@@ -25,8 +25,11 @@ struct GoldFile {
 
 /// Returns the numbers of source and target words of each pair.
 pub fn pair_sizes(pairs: &[Pair], words: [WordSplitting; 2]) -> Vec<[usize; 2]> {
-    let size = |pair: &Pair| [word_spans(&pair.source, words[0]).len(), word_spans(&pair.target, words[1]).len()];
-    pairs.iter().map(size).collect()
+    let mut sizes = Vec::with_capacity(pairs.len());
+    for Pair { source, target } in pairs {
+        sizes.push([word_spans(source, words[0]).len(), word_spans(target, words[1]).len()]);
+    }
+    sizes
 }
 
 /// Reads the gold alignments of pairs with these numbers of source and target words: one line per pair, as by
@@ -37,11 +40,10 @@ pub fn pair_sizes(pairs: &[Pair], words: [WordSplitting; 2]) -> Vec<[usize; 2]> 
 /// The file cannot be read, has another number of pairs, or has a link beyond a pair's words.
 pub fn read_gold(path: &Path, sizes: &[[usize; 2]], base: u8) -> Result<Vec<Gold>> {
     let file = GoldFile::read(path, sizes.len(), base)?;
-    let place = |index: usize| file.place(path, index);
     let mut gold = Vec::with_capacity(sizes.len());
     for (index, (links, &size)) in file.gold.iter().zip(sizes).enumerate() {
         let Some(counted) = links.to_zero_based(file.base.into()) else {
-            bail!("{}: a word is numbered 0, but --gold-base {base} counts words from {base}", place(index))
+            bail!("{}: a word is numbered 0, but --gold-base {base} counts words from {base}", file.place(path, index))
         };
         if let Some(link) = counted.out_of_bounds(size) {
             let hint = if file.base == 0 && all_fit(&file.gold, sizes, 1) {
@@ -49,7 +51,7 @@ pub fn read_gold(path: &Path, sizes: &[[usize; 2]], base: u8) -> Result<Vec<Gold
             } else {
                 ""
             };
-            bail!("{}: {}{hint}", place(index), beyond(link, size, file.base))
+            bail!("{}: {}{hint}", file.place(path, index), beyond(link, size, file.base))
         }
         gold.push(counted);
     }
@@ -66,16 +68,26 @@ pub fn read_links(path: &Path, sizes: Option<&[[usize; 2]]>) -> Result<Vec<Vec<L
     if let Some(sizes) = sizes {
         ensure_line_for_each(path, lines.len(), sizes.len(), PAIRS)?;
     }
-    let parse = |(index, line): (usize, &String)| {
-        let links = LinkFormat::default().parse_line(line).map_err(|reason| anyhow!(reason))?;
+    let mut links = Vec::with_capacity(lines.len());
+    for (index, line) in lines.iter().enumerate() {
         let size = sizes.map_or(UNKNOWN_SIZE, |sizes| sizes[index]);
-        if let Some(&link) = links.iter().find(|link| !link.in_bounds(size)) {
-            bail!(beyond(link, size, 0));
-        }
-        Ok(links.into_iter().collect::<BTreeSet<Link>>().into_iter().collect())
-    };
-    let place = |index: usize| format!("{}:{}", path.display(), index + 1);
-    lines.iter().enumerate().map(|line| parse(line).with_context(|| place(line.0))).collect()
+        links.push(parse_links(line, size).with_context(|| line_place(path, index))?);
+    }
+    Ok(links)
+}
+
+/// Parses the links of a pair with these numbers of source and target words; duplicates are dropped.
+fn parse_links(line: &str, size: [usize; 2]) -> Result<Vec<Link>> {
+    let links = LinkFormat::default().parse_line(line).map_err(|reason| anyhow!(reason))?;
+    if let Some(&link) = links.iter().find(|link| !link.in_bounds(size)) {
+        bail!(beyond(link, size, 0));
+    }
+    Ok(links.into_iter().collect::<BTreeSet<Link>>().into_iter().collect())
+}
+
+/// Names a line of a file, given its index from 0.
+fn line_place(path: &Path, index: usize) -> String {
+    format!("{}:{}", path.display(), index + 1)
 }
 
 /// Message about a link, counted from 0, in a file that counts words from `base`.
@@ -86,36 +98,23 @@ fn beyond(link: Link, [sources, targets]: [usize; 2], base: u8) -> String {
 
 /// Returns true if all links lie within their pairs when counted from `base`.
 fn all_fit(written: &[Gold], sizes: &[[usize; 2]], base: u8) -> bool {
-    let fits = |links: &Gold, size| {
+    written.iter().zip(sizes).all(|(links, &size)| {
         links.to_zero_based(base.into()).is_some_and(|counted| counted.out_of_bounds(size).is_none())
-    };
-    written.iter().zip(sizes).all(|(links, &size)| fits(links, size))
+    })
 }
 
 impl GoldFile {
     fn read(path: &Path, pairs: usize, base: u8) -> Result<Self> {
         let lines = read_link_lines(path)?;
-        let place = |index: usize| format!("{}:{}", path.display(), index + 1);
         if lines.iter().find(|line| !line.trim().is_empty()).is_some_and(|line| is_naacl_line(line)) {
-            let mut gold = vec![Gold::default(); pairs];
-            for (index, line) in lines.iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-                let (sentence, link) =
-                    parse_naacl_line(line).map_err(|reason| anyhow!("{}: {reason}", place(index)))?;
-                ensure!(
-                    sentence < pairs,
-                    "{}: no sentence {}: there are {pairs}, counted from 1",
-                    place(index),
-                    sentence + 1
-                );
-                gold[sentence].extend(link.unwrap_or_default());
-            }
-            return Ok(Self { gold, base: 1, naacl: true });
+            return Ok(Self { gold: read_naacl(path, &lines, pairs)?, base: 1, naacl: true });
         }
         ensure_line_for_each(path, lines.len(), pairs, PAIRS)?;
-        let parse = |(index, line): (usize, &String)| {
-            parse_gold_line(line).map_err(|reason| anyhow!("{}: {reason}", place(index)))
-        };
-        Ok(Self { gold: lines.iter().enumerate().map(parse).collect::<Result<_>>()?, base, naacl: false })
+        let mut gold = Vec::with_capacity(lines.len());
+        for (index, line) in lines.iter().enumerate() {
+            gold.push(parse_gold_line(line).map_err(|reason| anyhow!("{}: {reason}", line_place(path, index)))?);
+        }
+        Ok(Self { gold, base, naacl: false })
     }
 
     /// Names the place of a pair in the file.
@@ -123,6 +122,23 @@ impl GoldFile {
         let (path, number) = (path.display(), pair + 1);
         if self.naacl { format!("{path}: sentence {number}") } else { format!("{path}:{number}") }
     }
+}
+
+/// Collects the links of each pair from lines of one link each.
+fn read_naacl(path: &Path, lines: &[String], pairs: usize) -> Result<Vec<Gold>> {
+    let mut gold = vec![Gold::default(); pairs];
+    for (index, line) in lines.iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let NaaclLine { sentence, link } =
+            parse_naacl_line(line).map_err(|reason| anyhow!("{}: {reason}", line_place(path, index)))?;
+        ensure!(
+            sentence < pairs,
+            "{}: no sentence {}: there are {pairs}, counted from 1",
+            line_place(path, index),
+            sentence + 1
+        );
+        gold[sentence].extend(link.unwrap_or_default());
+    }
+    Ok(gold)
 }
 
 #[cfg(test)]
@@ -137,33 +153,38 @@ mod tests {
         std::fs::write(&path, "1-1 2?2\n\n").unwrap();
         let pairs = [Pair::new("a b", "x y"), Pair::new("a", "x")];
         let sizes = pair_sizes(&pairs, [WordSplitting::Whitespace; 2]);
-        let read = |base| read_gold(&path, &sizes, base);
-        let gold = read(1).unwrap();
+        let gold = read_gold(&path, &sizes, 1).unwrap();
         assert_eq!(gold[0].sure, [Link { source: 0, target: 0 }].into());
         assert_eq!(gold[0].possible.len(), 2);
-        let error = read(0).unwrap_err().to_string();
+        let error = read_gold(&path, &sizes, 0).unwrap_err().to_string();
         assert!(error.contains("test.gold:1: link 2-2 is beyond") && error.ends_with("use --gold-base 1"), "{error}");
+    }
+
+    /// Reads the gold alignments of three pairs from a file `test.wa`.
+    fn read_text(text: &str) -> Result<Vec<Gold>> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("test.wa");
+        std::fs::write(&path, text).unwrap();
+        read_gold(&path, &[[2, 2], [1, 1], [3, 3]], 0)
     }
 
     #[test]
     fn reads_one_link_per_line() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("test.wa");
-        let read = |text: &str| {
-            std::fs::write(&path, text).unwrap();
-            read_gold(&path, &[[2, 2], [1, 1], [3, 3]], 0)
-        };
-        let gold = read("1 1 2 S\n0001 2 1 P 0.5\n3 3 3\n3 0 1\n").unwrap();
+        let gold = read_text("1 1 2 S\n0001 2 1 P 0.5\n3 3 3\n3 0 1\n").unwrap();
         let expected = ["0-1 1?0", "", "2-2"].map(|line| parse_gold_line(line).unwrap());
         assert_eq!(gold, expected);
-        let message = |text: &str| read(text).unwrap_err().to_string();
-        assert!(
-            message("1 1 1\n2 2 1\n").ends_with(
-                "test.wa: sentence 2: link 2-1 is beyond the pair's 1 and 1 words; words are counted from 1"
-            )
-        );
-        assert!(message("1 1 1\n4 1 1\n").ends_with("test.wa:2: no sentence 4: there are 3, counted from 1"));
-        assert!(message("1 1 1\n1 x 1\n").contains("test.wa:2: \"1 x 1\" is not a link"));
+        for (text, expected) in [
+            (
+                "1 1 1\n2 2 1\n",
+                "test.wa: sentence 2: link 2-1 is beyond the pair's 1 and 1 words; words are counted from 1",
+            ),
+            ("1 1 1\n4 1 1\n", "test.wa:2: no sentence 4: there are 3, counted from 1"),
+        ] {
+            let message = read_text(text).unwrap_err().to_string();
+            assert!(message.ends_with(expected), "{message}");
+        }
+        let message = read_text("1 1 1\n1 x 1\n").unwrap_err().to_string();
+        assert!(message.contains("test.wa:2: \"1 x 1\" is not a link"), "{message}");
     }
 
     #[test]

@@ -1,15 +1,14 @@
-//! Report of one evaluation, or of several systems side by side: as text and as JSON.
+//! Report of one evaluation, or of several systems side by side, as text.
 
 use std::io::{Result, Write};
-use std::path::PathBuf;
 
-use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use super::confidence::PerMetric;
+use super::system_result::{SystemResult, SystemScores};
 use super::{CorpusScores, Evaluation, GoldScores, LengthScores};
 use crate::metrics::{Confidence, ErrorRates, LengthBucket, RANDOMIZATION_TRIALS, Significance};
-use crate::render::{SCHEMA, escape_controls, readable};
+use crate::render::{escape_controls, readable};
 use crate::translator::CalibrationError;
 
 /// Width of the labels.
@@ -17,147 +16,90 @@ const LABELS: usize = 14;
 /// Largest p-value that is called significant.
 const SIGNIFICANCE_LEVEL: f64 = 0.05;
 
-/// One of the systems that are compared.
-#[derive(Serialize)]
-pub struct SystemResult {
-    /// Name in the report.
-    pub name: String,
-    /// Origin, unless the links are those of an aligner.
-    #[serde(flatten)]
-    pub origin: Option<SystemOrigin>,
-    schema: u32,
-    /// Scores.
-    #[serde(flatten)]
-    pub scores: SystemScores,
-    /// Significance of its difference from the first system.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub significance: Option<PerMetric<Significance>>,
+/// Measure of a system.
+struct Measure {
+    label: &'static str,
+    number: String,
+    /// Text after the number: a unit or an interval.
+    suffix: String,
 }
 
-/// Origin of a system's translations or links.
-#[derive(Clone, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SystemOrigin {
-    /// A model's directory.
-    ModelDir(PathBuf),
-    /// A file of translations.
-    Hypotheses(PathBuf),
-    /// A file of links.
-    Links(PathBuf),
+/// Difference of a system from the first one.
+struct Difference {
+    label: &'static str,
+    value: f64,
+    significance: Significance,
 }
 
-/// Scores of a system.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub enum SystemScores {
-    /// Scores of translations, and of links if there are gold alignments.
-    Translations(Box<Evaluation>),
-    /// Scores of links alone.
-    Links {
-        /// Number of sentence pairs.
-        pairs: usize,
-        /// Scores against the gold alignments.
-        #[serde(flatten)]
-        gold: GoldScores,
-    },
-}
-
-/// A single evaluation as JSON.
-#[derive(Serialize)]
-struct SingleReport<'a> {
-    schema: u32,
-    #[serde(flatten)]
-    scores: &'a SystemScores,
-}
-
-/// Several evaluations as JSON.
-#[derive(Serialize)]
-struct ComparisonReport<'a> {
-    models: &'a [SystemResult],
-}
-
-/// Measure of a system: its label, the number, and what follows the number.
-type Measure = (&'static str, String, String);
-
-impl SystemResult {
-    /// Names scores, which are compared with nothing so far.
-    pub fn new(name: String, origin: Option<SystemOrigin>, scores: SystemScores) -> Self {
-        Self { name, origin, schema: SCHEMA, scores, significance: None }
+impl Measure {
+    fn new(label: &'static str, number: String) -> Self {
+        Self { label, number, suffix: String::new() }
     }
-}
 
-impl SystemScores {
-    /// Returns the evaluation of the translations, if there are any.
-    pub fn evaluation(&self) -> Option<&Evaluation> {
-        match self {
-            Self::Translations(evaluation) => Some(evaluation),
-            Self::Links { .. } => None,
+    /// Score with two digits after the point.
+    fn score(label: &'static str, value: f64) -> Self {
+        Self::new(label, format!("{value:.2}"))
+    }
+
+    fn percent(label: &'static str, value: f64) -> Self {
+        Self { suffix: " %".to_owned(), ..Self::score(label, value) }
+    }
+
+    fn with_interval(mut self, interval: Option<Confidence>) -> Self {
+        if let Some(interval) = interval {
+            self.suffix += &format!(" ± {:.2}", interval.half_width);
         }
-    }
-
-    /// Returns all measures for people. Those that say little about single words are left out for them.
-    fn measures(&self) -> Vec<Measure> {
-        let (mut measures, gold) = match self {
-            Self::Translations(evaluation) => (translation_measures(evaluation), evaluation.gold.as_ref()),
-            Self::Links { pairs, gold } => (vec![("pairs", pairs.to_string(), String::new())], Some(gold)),
-        };
-        let Some(GoldScores { agreement, best, .. }) = gold else { return measures };
-        for (label, value) in [
-            ("AER", agreement.aer),
-            ("precision", agreement.precision),
-            ("recall", agreement.recall),
-            ("F1", agreement.f1),
-        ] {
-            measures.push((label, format!("{value:.3}"), String::new()));
-        }
-        let best =
-            best.map(|best| ("best threshold", format!("{:.2}", best.threshold), format!(" (AER {:.3})", best.aer)));
-        measures.extend(best);
-        measures
+        self
     }
 }
 
-fn translation_measures(evaluation: &Evaluation) -> Vec<Measure> {
-    let CorpusScores { pairs, bleu, chrf, exact_match, errors, ter, perplexity } = evaluation.scores;
-    let interval = |of: fn(&PerMetric<Confidence>) -> Option<Confidence>| {
-        let interval = evaluation.confidence.as_ref().and_then(of);
-        interval.map_or(String::new(), |interval| format!(" ± {:.2}", interval.half_width))
+/// Returns all measures of a system. Those that say little about single words are left out for them.
+fn measures(scores: &SystemScores) -> Vec<Measure> {
+    let (mut measures, gold) = match scores {
+        SystemScores::Translations(evaluation) => (translation_measures(evaluation), evaluation.gold.as_ref()),
+        SystemScores::Links { pairs, gold } => (vec![Measure::new("pairs", pairs.to_string())], Some(gold)),
     };
-    let measure = |label, value: f64, after: String| (label, format!("{value:.2}"), after);
-    let percent = || " %".to_owned();
-    let mut measures = vec![("pairs", pairs.to_string(), String::new())];
-    match errors {
-        ErrorRates::SingleWords { wer, per } => measures.extend([
-            measure("WER", wer, percent() + &interval(|all| all.wer)),
-            measure("PER", per, percent() + &interval(|all| all.per)),
-            measure("exact match", exact_match, percent()),
-            measure("chrF", chrf, interval(|all| Some(all.chrf))),
-        ]),
-        ErrorRates::Sentences { word_error_rate, character_error_rate } => measures.extend([
-            measure("BLEU", bleu, interval(|all| Some(all.bleu))),
-            measure("chrF", chrf, interval(|all| Some(all.chrf))),
-            measure("TER", ter, interval(|all| Some(all.ter))),
-            measure("exact match", exact_match, percent()),
-            measure("word errors", word_error_rate, percent()),
-            measure("char errors", character_error_rate, percent()),
-        ]),
+    let Some(GoldScores { agreement, best, .. }) = gold else { return measures };
+    for (label, value) in
+        [("AER", agreement.aer), ("precision", agreement.precision), ("recall", agreement.recall), ("F1", agreement.f1)]
+    {
+        measures.push(Measure::new(label, format!("{value:.3}")));
     }
-    measures.extend(perplexity.map(|perplexity| ("perplexity", readable(perplexity, 2), String::new())));
-    measures.extend(evaluation.calibration_error.map(|CalibrationError { sentence, word }| {
-        ("ECE", format!("{word:.3}"), format!(" of words, {sentence:.3} of sentences"))
+    measures.extend(best.map(|best| Measure {
+        label: "best threshold",
+        number: format!("{:.2}", best.threshold),
+        suffix: format!(" (AER {:.3})", best.aer),
     }));
     measures
 }
 
-/// Returns the report as one JSON object; several systems are entries of its list `models`.
-///
-/// # Errors
-/// Serialization fails.
-pub fn report_json(systems: &[SystemResult]) -> serde_json::Result<String> {
-    match systems {
-        [only] => serde_json::to_string(&SingleReport { schema: SCHEMA, scores: &only.scores }),
-        models => serde_json::to_string(&ComparisonReport { models }),
+fn translation_measures(evaluation: &Evaluation) -> Vec<Measure> {
+    let CorpusScores { pairs, bleu, chrf, exact_match, errors, ter, perplexity } = evaluation.scores;
+    let intervals = evaluation.confidence;
+    let mut measures = vec![Measure::new("pairs", pairs.to_string())];
+    match errors {
+        ErrorRates::SingleWords { wer, per } => measures.extend([
+            Measure::percent("WER", wer).with_interval(intervals.and_then(|all| all.wer)),
+            Measure::percent("PER", per).with_interval(intervals.and_then(|all| all.per)),
+            Measure::percent("exact match", exact_match),
+            Measure::score("chrF", chrf).with_interval(intervals.map(|all| all.chrf)),
+        ]),
+        ErrorRates::Sentences { word_error_rate, character_error_rate } => measures.extend([
+            Measure::score("BLEU", bleu).with_interval(intervals.map(|all| all.bleu)),
+            Measure::score("chrF", chrf).with_interval(intervals.map(|all| all.chrf)),
+            Measure::score("TER", ter).with_interval(intervals.map(|all| all.ter)),
+            Measure::percent("exact match", exact_match),
+            Measure::percent("word errors", word_error_rate),
+            Measure::percent("char errors", character_error_rate),
+        ]),
     }
+    measures.extend(perplexity.map(|perplexity| Measure::new("perplexity", readable(perplexity, 2))));
+    measures.extend(evaluation.calibration_error.map(|CalibrationError { sentence, word }| Measure {
+        label: "ECE",
+        number: format!("{word:.3}"),
+        suffix: format!(" of words, {sentence:.3} of sentences"),
+    }));
+    measures
 }
 
 /// Writes the measures, the scores by length, and the differences from the first system as text.
@@ -165,16 +107,16 @@ pub fn report_json(systems: &[SystemResult]) -> serde_json::Result<String> {
 /// # Errors
 /// Writing fails.
 pub fn write_report(out: &mut dyn Write, systems: &[SystemResult]) -> Result<()> {
-    match systems {
-        [only] => only
-            .scores
-            .measures()
-            .iter()
-            .try_for_each(|(label, number, after)| writeln!(out, "{label:<LABELS$} {number:>8}{after}"))?,
-        _ => write_table(out, systems)?,
+    if let [only] = systems {
+        for Measure { label, number, suffix } in measures(&only.scores) {
+            writeln!(out, "{label:<LABELS$} {number:>8}{suffix}")?;
+        }
+    } else {
+        write_table(out, systems)?;
     }
-    let evaluations = || systems.iter().filter_map(|system| system.scores.evaluation());
-    let mut signatures: Vec<&str> = evaluations()
+    let mut signatures: Vec<&str> = systems
+        .iter()
+        .filter_map(|system| system.scores.evaluation())
         .filter(|evaluation| matches!(evaluation.scores.errors, ErrorRates::Sentences { .. }))
         .map(|evaluation| &*evaluation.signature)
         .collect();
@@ -196,22 +138,21 @@ pub fn write_report(out: &mut dyn Write, systems: &[SystemResult]) -> Result<()>
 
 /// Writes a row for each measure and a column for each system.
 fn write_table(out: &mut dyn Write, systems: &[SystemResult]) -> Result<()> {
-    let columns: Vec<Vec<Measure>> = systems.iter().map(|system| system.scores.measures()).collect();
+    let columns: Vec<Vec<Measure>> = systems.iter().map(|system| measures(&system.scores)).collect();
     let mut labels: Vec<&str> = Vec::new();
-    for (label, ..) in columns.iter().flatten() {
-        if !labels.contains(label) {
-            labels.push(label);
+    for measure in columns.iter().flatten() {
+        if !labels.contains(&measure.label) {
+            labels.push(measure.label);
         }
     }
     let mut lines: Vec<String> =
         std::iter::once("").chain(labels.clone()).map(|label| format!("{label:<LABELS$}")).collect();
     for (system, measures) in systems.iter().zip(&columns) {
-        let cell = |label: &&str| {
-            let measure = measures.iter().find(|(own, ..)| own == label);
-            measure.map_or(String::new(), |(_, number, after)| format!("{number}{after}"))
-        };
-        let cells: Vec<String> =
-            std::iter::once(escape_controls(&system.name)).chain(labels.iter().map(cell)).collect();
+        let mut cells = vec![escape_controls(&system.name)];
+        for label in &labels {
+            let measure = measures.iter().find(|measure| measure.label == *label);
+            cells.push(measure.map_or(String::new(), |Measure { number, suffix, .. }| format!("{number}{suffix}")));
+        }
         let width = cells.iter().map(|cell| cell.width()).max().unwrap_or_default();
         for (line, cell) in lines.iter_mut().zip(&cells) {
             *line += &format!("  {}{cell}", " ".repeat(width - cell.width()));
@@ -225,23 +166,12 @@ fn write_significance(out: &mut dyn Write, systems: &[SystemResult]) -> Result<(
     let Some((first, others)) = systems.split_first() else { return Ok(()) };
     for system in others {
         let Some(significance) = &system.significance else { continue };
-        let values = |system: &SystemResult| system.scores.evaluation().map(|evaluation| evaluation.scores);
-        let (Some(own), Some(baseline)) = (values(system), values(first)) else { continue };
+        let (Some(own), Some(baseline)) = (system.scores.evaluation(), first.scores.evaluation()) else { continue };
         writeln!(out, "\n{} against {}", escape_controls(&system.name), escape_controls(&first.name))?;
-        let [own_errors, baseline_errors] = [own, baseline].map(|scores| scores.errors.values());
-        let tested = match significance.wer.zip(significance.per) {
-            Some((wer, per)) => {
-                vec![("WER", own_errors[0] - baseline_errors[0], wer), ("PER", own_errors[1] - baseline_errors[1], per)]
-            }
-            None => vec![
-                ("BLEU", own.bleu - baseline.bleu, significance.bleu),
-                ("chrF", own.chrf - baseline.chrf, significance.chrf),
-                ("TER", own.ter - baseline.ter, significance.ter),
-            ],
-        };
-        for (label, difference, Significance { randomization: p, .. }) in tested {
+        for Difference { label, value, significance } in differences(&own.scores, &baseline.scores, significance) {
+            let p = significance.randomization;
             let meaning = if p <= SIGNIFICANCE_LEVEL { "significant" } else { "may be chance" };
-            writeln!(out, "{label:<LABELS$} {difference:>+8.2}   p = {p:.4}   {meaning}")?;
+            writeln!(out, "{label:<LABELS$} {value:>+8.2}   p = {p:.4}   {meaning}")?;
         }
     }
     if others.iter().any(|system| system.significance.is_some()) {
@@ -252,6 +182,22 @@ fn write_significance(out: &mut dyn Write, systems: &[SystemResult]) -> Result<(
         )?;
     }
     Ok(())
+}
+
+/// Returns the differences that were tested: of WER and PER for single words, else of BLEU, chrF and TER.
+fn differences(own: &CorpusScores, baseline: &CorpusScores, significance: &PerMetric<Significance>) -> Vec<Difference> {
+    if let Some((wer, per)) = significance.wer.zip(significance.per) {
+        let [own, baseline] = [own, baseline].map(|scores| scores.errors.values());
+        return vec![
+            Difference { label: "WER", value: own[0] - baseline[0], significance: wer },
+            Difference { label: "PER", value: own[1] - baseline[1], significance: per },
+        ];
+    }
+    vec![
+        Difference { label: "BLEU", value: own.bleu - baseline.bleu, significance: significance.bleu },
+        Difference { label: "chrF", value: own.chrf - baseline.chrf, significance: significance.chrf },
+        Difference { label: "TER", value: own.ter - baseline.ter, significance: significance.ter },
+    ]
 }
 
 /// Writes the table of scores by length.

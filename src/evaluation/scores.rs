@@ -14,10 +14,28 @@ pub struct PairResult<'a> {
     pub translation: &'a str,
     /// Target of the pair.
     pub reference: &'a str,
-    /// Log-probability of the reference, in nats, and its number of tokens, `</s>` included; `None` without a model.
-    pub likelihood: Option<(f64, usize)>,
+    /// Likelihood of the reference; `None` without a model.
+    pub likelihood: Option<Likelihood>,
     /// Predicted and gold links, if known.
-    pub links: Option<(&'a [Link], &'a Gold)>,
+    pub links: Option<PairLinks<'a>>,
+}
+
+/// Likelihood of a reference under a model.
+#[derive(Clone, Copy)]
+pub struct Likelihood {
+    /// Log-probability in nats.
+    pub log_probability: f64,
+    /// Number of tokens, `</s>` included.
+    pub tokens: usize,
+}
+
+/// Links of a pair, and those that they are compared with.
+#[derive(Clone, Copy)]
+pub struct PairLinks<'a> {
+    /// Links of the system.
+    pub predicted: &'a [Link],
+    /// Gold alignment.
+    pub gold: &'a Gold,
 }
 
 /// Scores of a corpus of translations. All but the perplexity are in percent.
@@ -46,8 +64,7 @@ impl CorpusScores {
     pub fn new(results: &[PairResult], single_words: bool) -> Self {
         let translations: Vec<&str> = results.iter().map(|result| result.translation).collect();
         let references: Vec<&str> = results.iter().map(|result| result.reference).collect();
-        let likelihoods: Option<Vec<(f64, usize)>> = results.iter().map(|result| result.likelihood).collect();
-        let sums = |all: Vec<(f64, usize)>| all.into_iter().fold((0.0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let likelihoods: Option<Vec<Likelihood>> = results.iter().map(|result| result.likelihood).collect();
         let Scores { bleu, chrf, exact_match, errors } = Scores::compute(&translations, &references, single_words);
         Self {
             pairs: results.len(),
@@ -56,9 +73,18 @@ impl CorpusScores {
             exact_match,
             errors,
             ter: translation_edit_rate(&translations, &references),
-            perplexity: likelihoods.map(sums).map(|(log_probability, tokens)| perplexity(-log_probability, tokens)),
+            perplexity: likelihoods.as_deref().map(corpus_perplexity),
         }
     }
+}
+
+fn corpus_perplexity(likelihoods: &[Likelihood]) -> f64 {
+    let (mut log_probability, mut tokens) = (0.0, 0);
+    for likelihood in likelihoods {
+        log_probability += likelihood.log_probability;
+        tokens += likelihood.tokens;
+    }
+    perplexity(-log_probability, tokens)
 }
 
 /// Scores of links against gold alignments.
@@ -78,37 +104,41 @@ pub struct GoldScores {
 impl GoldScores {
     /// Scores the links of a linker; `search` also searches for the best threshold.
     pub fn new(linked: &[LinkedPair], gold: &[Gold], search: bool) -> Self {
-        let size = |linked: &LinkedPair| [linked.alignment.source().len(), linked.alignment.target().len()];
-        let scores = Self::counted(linked.iter().map(|linked| (&linked.links[..], size(linked))), gold);
+        let mut counts = OffsetCounts::default();
         let mut thresholds = ThresholdSearch::default();
-        for (linked, gold) in linked.iter().zip(gold).filter(|_| search) {
-            thresholds.add(|threshold| linked.links_above(threshold), gold);
+        for (linked, gold) in linked.iter().zip(gold) {
+            let size = [linked.alignment.source().len(), linked.alignment.target().len()];
+            counts.add(&linked.links, size, gold);
+            if search {
+                thresholds.add(|threshold| linked.links_above(threshold), gold);
+            }
         }
-        Self { best: if search { thresholds.best() } else { None }, ..scores }
+        Self { best: if search { thresholds.best() } else { None }, ..Self::from_counts(&counts) }
     }
 
     /// Scores links that were made elsewhere, the links of each pair without duplicates.
     pub fn from_links(links: &[Vec<Link>], gold: &[Gold]) -> Self {
-        Self::counted(links.iter().map(|links| (&links[..], UNKNOWN_SIZE)), gold)
+        let mut counts = OffsetCounts::default();
+        links.iter().zip(gold).for_each(|(links, gold)| counts.add(links, UNKNOWN_SIZE, gold));
+        Self::from_counts(&counts)
     }
 
-    fn counted<'a>(links: impl Iterator<Item = (&'a [Link], [usize; 2])>, gold: &[Gold]) -> Self {
-        let mut counts = OffsetCounts::default();
-        links.zip(gold).for_each(|((links, size), gold)| counts.add(links, size, gold));
+    fn from_counts(counts: &OffsetCounts) -> Self {
         Self { agreement: counts.unmoved().metrics(), shift: counts.significant_offset(), best: None }
     }
 
     /// Returns a warning with the offset, if any, and its likely cause. `attention` is true if the links are from attention.
     pub fn shift_warning(&self, attention: bool) -> Option<String> {
         let shift = self.shift?;
-        let word = |side, step: isize| match step {
-            0 => None,
-            ..0 => Some(format!("one {side} word earlier")),
-            1.. => Some(format!("one {side} word later")),
-        };
         let both = shift.source != 0 && shift.target != 0;
-        let steps: Vec<String> =
-            [word("source", shift.source), word("target", shift.target)].into_iter().flatten().collect();
+        let mut steps = Vec::new();
+        for (side, step) in [("source", shift.source), ("target", shift.target)] {
+            match step {
+                0 => {}
+                ..0 => steps.push(format!("one {side} word earlier")),
+                1.. => steps.push(format!("one {side} word later")),
+            }
+        }
         Some(format!(
             "links {} would have AER {:.3} instead of {:.3}; {}",
             steps.join(" and "),

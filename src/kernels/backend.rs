@@ -102,13 +102,16 @@ mod tests {
         }
     }
 
+    fn constant(value: f32) -> Tensor {
+        Tensor::full(value, COUNT, &Device::Cpu).unwrap()
+    }
+
     #[test]
     fn ema_moves_toward_the_parameter_on_both_backends() {
-        let tensor = |value: f32| Tensor::full(value, COUNT, &Device::Cpu).unwrap();
         for backend in [Backend::Cpu, Backend::Reference] {
-            let average = tensor(1.0);
-            backend.update_ema(&average, &tensor(3.0), 0.75).unwrap();
-            backend.update_ema(&average, &tensor(3.5), 0.5).unwrap();
+            let average = constant(1.0);
+            backend.update_ema(&average, &constant(3.0), 0.75).unwrap();
+            backend.update_ema(&average, &constant(3.5), 0.5).unwrap();
             assert!(average.to_vec1::<f32>().unwrap().iter().all(|&value| value == 2.5), "{backend:?}");
         }
     }

@@ -198,9 +198,9 @@ mod tests {
 
     /// Error in units in the last place of the true value.
     fn ulps(ours: f32, truth: f64) -> f64 {
-        let token = f64::from((truth as f32).abs().max(f32::MIN_POSITIVE));
-        let token = f64::from(f32::from_bits((token as f32).to_bits() + 1)) - token;
-        (f64::from(ours) - truth).abs() / token
+        let magnitude = (truth as f32).abs().max(f32::MIN_POSITIVE);
+        let unit = f64::from(f32::from_bits(magnitude.to_bits() + 1)) - f64::from(magnitude);
+        (f64::from(ours) - truth).abs() / unit
     }
 
     /// Every 1,009th finite f32.

@@ -14,12 +14,15 @@ pub fn with_slice_mut<F: FnOnce(&mut [f32]) -> Result<()>>(tensor: &Tensor, work
 
 /// Returns true if an f32 tensor has neither infinities nor NaN.
 pub fn all_finite(tensor: &Tensor) -> Result<bool> {
-    let finite = |values: &[f32]| values.chunks(4096).all(|part| part.iter().fold(true, |all, x| all & x.is_finite()));
     let (storage, layout) = tensor.storage_and_layout();
     match (&*storage, layout.contiguous_offsets()) {
-        (Storage::Cpu(CpuStorage::F32(values)), Some((start, end))) => Ok(finite(&values[start..end])),
-        _ => Ok(finite(&tensor.flatten_all()?.to_vec1()?)),
+        (Storage::Cpu(CpuStorage::F32(values)), Some((start, end))) => Ok(are_finite(&values[start..end])),
+        _ => Ok(are_finite(&tensor.flatten_all()?.to_vec1()?)),
     }
+}
+
+fn are_finite(values: &[f32]) -> bool {
+    values.chunks(4096).all(|part| part.iter().fold(true, |all, x| all & x.is_finite()))
 }
 
 struct InPlace<F>(RefCell<Option<F>>);

@@ -28,7 +28,7 @@ impl LogisticRegression {
             let fitted = Self::fit_freely(&features, outcomes)?;
             let wrong = fitted.weights.iter().zip(signs).map(|(weight, sign)| weight * sign);
             let Some((worst, _)) =
-                wrong.enumerate().filter(|(_, product)| *product < 0.0).min_by(|a, b| a.1.total_cmp(&b.1))
+                wrong.enumerate().filter(|(_, product)| *product < 0.0).min_by(|(_, a), (_, b)| a.total_cmp(b))
             else {
                 return Some(fitted);
             };
@@ -109,13 +109,15 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
 /// Expected calibration error: the mean difference between confidence and outcome over ten bins of equal width, weighted by
 /// their sizes. 0 without predictions.
 pub fn expected_calibration_error(confidences: &[f64], outcomes: &[f64]) -> f64 {
-    let mut bins = [(0.0, 0.0); BINS];
+    let (mut confidence_sums, mut outcome_sums) = ([0.0; BINS], [0.0; BINS]);
     for (confidence, outcome) in confidences.iter().zip(outcomes) {
-        let bin = &mut bins[((confidence * BINS as f64) as usize).min(BINS - 1)];
-        bin.0 += confidence;
-        bin.1 += outcome;
+        let bin = ((confidence * BINS as f64) as usize).min(BINS - 1);
+        confidence_sums[bin] += confidence;
+        outcome_sums[bin] += outcome;
     }
-    bins.iter().map(|(confidence, outcome)| (confidence - outcome).abs()).sum::<f64>() / confidences.len().max(1) as f64
+    let differences =
+        confidence_sums.iter().zip(&outcome_sums).map(|(confidence, outcome)| (confidence - outcome).abs());
+    differences.sum::<f64>() / confidences.len().max(1) as f64
 }
 
 #[cfg(test)]

@@ -54,26 +54,30 @@ impl ChrfStats {
 /// N-gram counts of a text, reusable for several comparisons.
 pub struct ChrfText {
     characters: Vec<char>,
-    /// By order − 1: start of the first occurrence and count of each distinct n-gram, sorted by its characters.
-    ngrams: [Vec<(usize, usize)>; MAX_ORDER],
+    /// By order − 1: the distinct n-grams, sorted by their characters.
+    ngrams: [Vec<NgramCount>; MAX_ORDER],
+}
+
+/// Distinct n-gram of a text.
+struct NgramCount {
+    /// Position of an occurrence in the characters.
+    start: usize,
+    /// Number of occurrences.
+    count: usize,
 }
 
 impl ChrfText {
     /// Counts the n-grams of `text`.
     pub fn new(text: &str) -> Self {
         let characters: Vec<char> = text.chars().filter(|&character| !is_space(character)).collect();
-        let ngrams = std::array::from_fn(|index| {
-            let at = |start: &usize| &characters[*start..=start + index];
-            let mut starts: Vec<usize> = (0..ngram_total(characters.len(), index + 1)).collect();
-            starts.sort_unstable_by(|a, b| at(a).cmp(at(b)));
-            starts.chunk_by(|a, b| at(a) == at(b)).map(|equal| (equal[0], equal.len())).collect()
-        });
+        let ngrams = std::array::from_fn(|index| count_ngrams(&characters, index + 1));
         Self { characters, ngrams }
     }
 
     /// Distinct n-grams of an order with their counts.
     fn of_order(&self, order: usize) -> impl Iterator<Item = (&[char], usize)> {
-        self.ngrams[order - 1].iter().map(move |&(start, count)| (&self.characters[start..start + order], count))
+        let ngrams = self.ngrams[order - 1].iter();
+        ngrams.map(move |&NgramCount { start, count }| (&self.characters[start..start + order], count))
     }
 
     /// Number of n-grams of an order that both texts have (clipped matches), by merging the sorted lists.
@@ -86,6 +90,13 @@ impl ChrfText {
         }
         matches
     }
+}
+
+fn count_ngrams(characters: &[char], order: usize) -> Vec<NgramCount> {
+    let mut starts: Vec<usize> = (0..ngram_total(characters.len(), order)).collect();
+    starts.sort_unstable_by_key(|&start| &characters[start..start + order]);
+    let equal = starts.chunk_by(|&a, &b| characters[a..a + order] == characters[b..b + order]);
+    equal.map(|starts| NgramCount { start: starts[0], count: starts.len() }).collect()
 }
 
 /// Corpus counts of one n-gram order.

@@ -76,11 +76,10 @@ mod tests {
 
     #[test]
     fn json_has_one_name_for_each_rate() {
-        let keys = |single_words| {
-            let rates = ErrorRates::compute(&["a"], &["b"], single_words);
-            serde_json::to_value(rates).unwrap().as_object().unwrap().keys().cloned().collect::<Vec<_>>()
-        };
-        assert_eq!(keys(false), ["character_error_rate", "word_error_rate"]);
-        assert_eq!(keys(true), ["per", "wer"]);
+        for (single_words, expected) in [(false, ["character_error_rate", "word_error_rate"]), (true, ["per", "wer"])] {
+            let json = serde_json::to_value(ErrorRates::compute(&["a"], &["b"], single_words)).unwrap();
+            let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
+            assert_eq!(keys, expected);
+        }
     }
 }

@@ -66,14 +66,13 @@ fn bucket_index(length: usize, width: usize) -> usize {
 
 /// Merges neighbors until each bucket has enough of the sorted lengths.
 fn merge_small(buckets: &[LengthBucket], sorted: &[usize]) -> Vec<LengthBucket> {
-    let sentences = |bucket: LengthBucket| {
-        sorted.partition_point(|&length| length <= bucket.to) - sorted.partition_point(|&length| length < bucket.from)
-    };
     let mut merged: Vec<LengthBucket> = Vec::new();
     let mut small: Option<LengthBucket> = None;
     for bucket in buckets {
         let whole = LengthBucket { from: small.map_or(bucket.from, |small| small.from), to: bucket.to };
-        if sentences(whole) < MIN_SENTENCES {
+        let first = sorted.partition_point(|&length| length < whole.from);
+        let end = sorted.partition_point(|&length| length <= whole.to);
+        if end - first < MIN_SENTENCES {
             small = Some(whole);
         } else {
             merged.push(whole);
@@ -148,12 +147,15 @@ mod tests {
             let most = 1 + round * round % 977;
             let lengths: Vec<usize> = (0..round * 3).map(|_| rng.below(most)).collect();
             let buckets = length_buckets(&lengths);
-            let of = |length: usize| buckets.iter().filter(|bucket| bucket.contains(length)).count();
-            assert!(lengths.iter().all(|&length| of(length) == 1), "{buckets:?}");
+            for &length in &lengths {
+                assert_eq!(buckets.iter().filter(|bucket| bucket.contains(length)).count(), 1, "{buckets:?}");
+            }
             assert!(buckets.windows(2).all(|pair| pair[0].to + 1 == pair[1].from), "{buckets:?}");
             assert!(buckets.len() <= MAX_BUCKETS + 1, "{buckets:?}");
-            let members = |bucket: &LengthBucket| lengths.iter().filter(|&&length| bucket.contains(length)).count();
-            assert!(buckets.len() == 1 || buckets.iter().all(|bucket| members(bucket) >= MIN_SENTENCES));
+            for bucket in &buckets {
+                let sentences = lengths.iter().filter(|&&length| bucket.contains(length)).count();
+                assert!(buckets.len() == 1 || sentences >= MIN_SENTENCES);
+            }
         }
     }
 }

@@ -45,25 +45,16 @@ pub fn confidence<C: SufficientStats>(segments: &[C], seed: u64) -> Confidence {
 /// Tests the difference of two systems from their statistics of the same segments.
 pub fn significance<C: SufficientStats>(baseline: &[C], system: &[C], seed: u64) -> Significance {
     let difference = (total(baseline).score() - total(system).score()).abs();
-    let resampled = |sample: u64| {
+    let samples = (0..BOOTSTRAP_SAMPLES).into_par_iter().map(|sample| {
         let [one, other] = [baseline, system].map(|side| resample(seed, sample, side).score());
         (one - other).abs()
-    };
-    let mut bootstrap: Vec<f64> = (0..BOOTSTRAP_SAMPLES).into_par_iter().map(resampled).collect();
+    });
+    let mut bootstrap: Vec<f64> = samples.collect();
     // Centered, they follow the null hypothesis.
     let mean = mean(&bootstrap);
     bootstrap.iter_mut().for_each(|difference| *difference -= mean);
-    let swapped = |trial: u64| {
-        let mut rng = SeededRng::new(seed, "deal", trial);
-        let (mut one, mut other) = (C::default(), C::default());
-        for (of_baseline, of_system) in baseline.iter().zip(system) {
-            let (first, second) = if rng.below(2) == 0 { (of_baseline, of_system) } else { (of_system, of_baseline) };
-            one.add(first);
-            other.add(second);
-        }
-        (one.score() - other.score()).abs()
-    };
-    let randomized: Vec<f64> = (0..RANDOMIZATION_TRIALS).into_par_iter().map(swapped).collect();
+    let trials = (0..RANDOMIZATION_TRIALS).into_par_iter();
+    let randomized: Vec<f64> = trials.map(|trial| swapped_difference(seed, trial, baseline, system)).collect();
     Significance { bootstrap: p_value(&bootstrap, difference), randomization: p_value(&randomized, difference) }
 }
 
@@ -73,6 +64,18 @@ fn resample<C: SufficientStats>(seed: u64, sample: u64, segments: &[C]) -> C {
     let mut sum = C::default();
     segments.iter().for_each(|_| sum.add(&segments[rng.below(segments.len())]));
     sum
+}
+
+/// Difference of two systems' scores after each segment's outputs are swapped with a probability of one half.
+fn swapped_difference<C: SufficientStats>(seed: u64, trial: u64, baseline: &[C], system: &[C]) -> f64 {
+    let mut rng = SeededRng::new(seed, "deal", trial);
+    let (mut one, mut other) = (C::default(), C::default());
+    for (of_baseline, of_system) in baseline.iter().zip(system) {
+        let (first, second) = if rng.below(2) == 0 { (of_baseline, of_system) } else { (of_system, of_baseline) };
+        one.add(first);
+        other.add(second);
+    }
+    (one.score() - other.score()).abs()
 }
 
 fn total<C: SufficientStats>(segments: &[C]) -> C {
@@ -109,10 +112,15 @@ mod tests {
     /// Hypotheses, of which a share is correct, and references.
     fn corpus(right: f64, seed: u64) -> [Vec<String>; 2] {
         let mut rng = SeededRng::new(seed, "corpus", 0);
-        let reference = |number: usize| format!("the fox number {number} sleeps in the {number}th wood today");
-        let references: Vec<String> = (0..300).map(reference).collect();
-        let wrong = |text: &String| if rng.uniform() < right { text.clone() } else { text.replace("fox", "red owl") };
-        [references.iter().map(wrong).collect(), references]
+        let mut hypotheses = Vec::new();
+        let mut references = Vec::new();
+        for number in 0..300 {
+            let reference = format!("the fox number {number} sleeps in the {number}th wood today");
+            let is_right = rng.uniform() < right;
+            hypotheses.push(if is_right { reference.clone() } else { reference.replace("fox", "red owl") });
+            references.push(reference);
+        }
+        [hypotheses, references]
     }
 
     fn tells_chance_from_difference<C: FromSegment>() {

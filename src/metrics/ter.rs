@@ -1,5 +1,6 @@
 //! Translation edit rate (TER): word edits, where moving a run of words (a shift) counts as one (Snover et al. 2006).
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use super::edit_distance::EditStats;
@@ -58,15 +59,31 @@ fn edits(mut hypothesis: Vec<&str>, reference: &[&str]) -> usize {
     shifts + EditPath::between(&hypothesis, reference).length
 }
 
-/// Sort key of a shift: edits saved, then the longest run, the earliest start and the earliest target.
-type Rank = (isize, usize, isize, isize);
+/// Order of shifts: by edits saved, then the longest run, the earliest start and the earliest target.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    saved: isize,
+    length: usize,
+    from: Reverse<usize>,
+    target: Reverse<usize>,
+}
+
+/// Run of equal words.
+struct CommonRun {
+    /// Start in the hypothesis.
+    from: usize,
+    /// Start in the reference.
+    to: usize,
+    /// Number of words.
+    length: usize,
+}
 
 /// Applies the shift that saves most edits; `None` if none saves any or [`MAX_SHIFT_CANDIDATES`] were evaluated.
 fn best_shift<'t>(hypothesis: &[&'t str], reference: &[&str], tried: &mut usize) -> Option<Vec<&'t str>> {
     let path = EditPath::between(hypothesis, reference);
     let alignment = PathAlignment::along(&path);
     let mut best: Option<(Rank, Vec<&str>)> = None;
-    for (from, to, length) in common_runs(hypothesis, reference) {
+    for CommonRun { from, to, length } in common_runs(hypothesis, reference) {
         // Shifts neither move correct words, nor replace correct words, nor overlap their own target.
         let has_errors = alignment.hypothesis_errors[from..from + length].contains(&true)
             && alignment.reference_errors[to..to + length].contains(&true);
@@ -82,7 +99,7 @@ fn best_shift<'t>(hypothesis: &[&'t str], reference: &[&str], tried: &mut usize)
             let shifted = shifted(hypothesis, from, length, target);
             let saved = path.length as isize - EditPath::between(&shifted, reference).length as isize;
             *tried += 1;
-            let rank: Rank = (saved, length, -(from as isize), -(target as isize));
+            let rank = Rank { saved, length, from: Reverse(from), target: Reverse(target) };
             if best.as_ref().is_none_or(|(best, _)| rank > *best) {
                 best = Some((rank, shifted));
             }
@@ -91,15 +108,15 @@ fn best_shift<'t>(hypothesis: &[&'t str], reference: &[&str], tried: &mut usize)
             break;
         }
     }
-    best.filter(|((saved, ..), _)| *saved > 0 && *tried < MAX_SHIFT_CANDIDATES).map(|(_, shifted)| shifted)
+    best.filter(|(rank, _)| rank.saved > 0 && *tried < MAX_SHIFT_CANDIDATES).map(|(_, shifted)| shifted)
 }
 
-/// Common runs of words as `(start in hypothesis, start in reference, length)`.
-fn common_runs<'a>(hypothesis: &'a [&str], reference: &'a [&str]) -> impl Iterator<Item = (usize, usize, usize)> {
+/// Common runs of words, by start in the hypothesis, then in the reference, then by length.
+fn common_runs<'a>(hypothesis: &'a [&str], reference: &'a [&str]) -> impl Iterator<Item = CommonRun> {
     let starts = (0..hypothesis.len()).flat_map(|from| (0..reference.len()).map(move |to| (from, to)));
     starts.filter(|(from, to)| from.abs_diff(*to) <= MAX_SHIFT_DISTANCE).flat_map(|(from, to)| {
         let equal = hypothesis[from..].iter().zip(&reference[to..]).take_while(|(word, other)| word == other).count();
-        (1..=equal.min(MAX_SHIFT_SIZE)).map(move |length| (from, to, length))
+        (1..=equal.min(MAX_SHIFT_SIZE)).map(move |length| CommonRun { from, to, length })
     })
 }
 
@@ -138,21 +155,22 @@ impl EditPath {
         } else {
             BEAM_WIDTH
         };
-        let mut table = vec![BandRow { first: 0, cells: (0..width).map(|place| (place, Edit::Insert)).collect() }];
+        let cells = (0..width).map(|cost| BandCell { cost, edit: Edit::Insert }).collect();
+        let mut table = vec![BandRow { first: 0, cells }];
         for (i, word) in (1..).zip(hypothesis) {
             let diagonal = (i as f64 * slope).floor() as usize;
             let end = if i == hypothesis.len() { width } else { width.min(diagonal + band) };
             let above = &table[i - 1];
             let mut row = BandRow { first: diagonal.saturating_sub(band), cells: Vec::with_capacity(2 * band) };
             for j in row.first..end {
-                let mut cell = (above.cost(j) + 1, Edit::Delete);
+                let mut cell = BandCell { cost: above.cost(j) + 1, edit: Edit::Delete };
                 if j > 0 {
                     let same = *word == reference[j - 1];
                     let edit = if same { Edit::Match } else { Edit::Substitute };
-                    let across = (above.cost(j - 1) + usize::from(!same), edit);
-                    let before = (row.cost(j - 1) + 1, Edit::Insert);
+                    let across = BandCell { cost: above.cost(j - 1) + usize::from(!same), edit };
+                    let before = BandCell { cost: row.cost(j - 1) + 1, edit: Edit::Insert };
                     // Ties: match or substitution, then deletion, then insertion.
-                    cell = [across, cell, before].into_iter().min_by_key(|(cost, _)| *cost).unwrap_or(cell);
+                    cell = [across, cell, before].into_iter().min_by_key(|cell| cell.cost).unwrap_or(cell);
                 }
                 row.cells.push(cell);
             }
@@ -161,7 +179,7 @@ impl EditPath {
         let (mut i, mut j) = (hypothesis.len(), reference.len());
         let mut edits = VecDeque::new();
         while i > 0 || j > 0 {
-            let edit = table[i].cell(j).1;
+            let edit = table[i].cell(j).edit;
             edits.push_front(edit);
             i = i.saturating_sub(usize::from(edit != Edit::Insert));
             j = j.saturating_sub(usize::from(edit != Edit::Delete));
@@ -170,22 +188,30 @@ impl EditPath {
     }
 }
 
-/// Cells of one row of the distance table within the band: cost and last edit.
+/// Cell of the distance table: distance of a hypothesis prefix and a reference prefix.
+#[derive(Clone, Copy)]
+struct BandCell {
+    /// Number of edits.
+    cost: usize,
+    /// Last edit.
+    edit: Edit,
+}
+
+/// Cells of one row of the distance table within the band.
 struct BandRow {
     /// Column of the first cell.
     first: usize,
-    cells: Vec<(usize, Edit)>,
+    cells: Vec<BandCell>,
 }
 
 impl BandRow {
-    fn cell(&self, column: usize) -> (usize, Edit) {
-        /// A cell outside the band.
-        const OUTSIDE: (usize, Edit) = (usize::MAX / 2, Edit::Match);
+    fn cell(&self, column: usize) -> BandCell {
+        const OUTSIDE: BandCell = BandCell { cost: usize::MAX / 2, edit: Edit::Match };
         column.checked_sub(self.first).and_then(|place| self.cells.get(place)).copied().unwrap_or(OUTSIDE)
     }
 
     fn cost(&self, column: usize) -> usize {
-        self.cell(column).0
+        self.cell(column).cost
     }
 }
 

@@ -43,28 +43,32 @@ impl ForcedScores {
     pub fn ensemble_mean(pairs: &[Self]) -> Self {
         let count = pairs.len() as f64;
         let tokens = pairs.first().map_or(0, |pair| pair.log_probabilities.len());
-        let log_mean = |step: usize| {
-            let logs = || pairs.iter().map(|pair| pair.log_probabilities[step]);
-            let largest = logs().fold(f64::NEG_INFINITY, f64::max);
-            largest + (logs().map(|log| (log - largest).exp()).sum::<f64>() / count).ln()
-        };
-        let mean_rows = |of: fn(&Self) -> &[Vec<f32>]| {
-            if pairs.iter().any(|pair| of(pair).is_empty()) {
-                return Vec::new();
-            }
-            let row = |step: usize| {
-                let mean = |cell| pairs.iter().map(|pair| of(pair)[step][cell]).sum::<f32>() / count as f32;
-                (0..of(&pairs[0])[step].len()).map(mean).collect()
-            };
-            (0..of(&pairs[0]).len()).map(row).collect()
-        };
+        let mut log_probabilities = Vec::with_capacity(tokens);
+        for step in 0..tokens {
+            let logs = pairs.iter().map(|pair| pair.log_probabilities[step]);
+            let largest = logs.clone().fold(f64::NEG_INFINITY, f64::max);
+            log_probabilities.push(largest + (logs.map(|log| (log - largest).exp()).sum::<f64>() / count).ln());
+        }
         Self {
-            log_probabilities: (0..tokens).map(log_mean).collect(),
+            log_probabilities,
             smoothed: pairs.iter().map(|pair| pair.smoothed).sum::<f64>() / count,
-            weights: mean_rows(|pair| &pair.weights),
-            posteriors: mean_rows(|pair| &pair.posteriors),
+            weights: mean_rows(&pairs.iter().map(|pair| &pair.weights[..]).collect::<Vec<_>>()),
+            posteriors: mean_rows(&pairs.iter().map(|pair| &pair.posteriors[..]).collect::<Vec<_>>()),
         }
     }
+}
+
+/// Mean of several models' distributions at each step; empty if a model has none.
+fn mean_rows(models: &[&[Vec<f32>]]) -> Vec<Vec<f32>> {
+    if models.iter().any(|rows| rows.is_empty()) {
+        return Vec::new();
+    }
+    let mut mean = Vec::with_capacity(models[0].len());
+    for (step, first) in models[0].iter().enumerate() {
+        let sums = (0..first.len()).map(|position| models.iter().map(|rows| rows[step][position]).sum::<f32>());
+        mean.push(sums.map(|sum| sum / models.len() as f32).collect());
+    }
+    mean
 }
 
 impl std::ops::AddAssign for BatchLoss {
@@ -82,13 +86,13 @@ mod tests {
 
     #[test]
     fn ensemble_mean_averages_probabilities_and_attention_per_step() {
-        let pair = |probabilities: [f64; 2], weights: [[f32; 2]; 2]| ForcedScores {
+        let models = [([0.5f64, 0.1], [[1.0, 0.0], [0.5, 0.5]]), ([0.25, 0.9], [[0.0, 1.0], [0.0, 1.0]])];
+        let pairs = models.map(|(probabilities, weights)| ForcedScores {
             log_probabilities: probabilities.map(f64::ln).to_vec(),
             smoothed: 1.0,
             weights: weights.map(|row| row.to_vec()).to_vec(),
             posteriors: Vec::new(),
-        };
-        let pairs = [pair([0.5, 0.1], [[1.0, 0.0], [0.5, 0.5]]), pair([0.25, 0.9], [[0.0, 1.0], [0.0, 1.0]])];
+        });
         let mean = ForcedScores::ensemble_mean(&pairs);
         assert!((mean.log_probability() - (0.375f64 * 0.5).ln()).abs() < 1e-12);
         assert_eq!(mean.weights, [[0.5, 0.5], [0.25, 0.75]]);

@@ -20,6 +20,7 @@ mod rnn_search;
 mod shortlist;
 mod token_lexicon;
 mod token_rows;
+mod training_step;
 mod view;
 
 pub use architecture::{Architecture, DecoderKind, InitialState, MAX_LAYERS, MAX_SIZE};
@@ -33,3 +34,4 @@ pub use shortlist::Shortlist;
 pub use token_lexicon::TokenLexicon;
 pub use token_rows::TokenRows;
 pub(crate) use token_rows::{FREQUENT_TOKENS, MIN_SHORTLIST_VOCABULARY};
+pub use training_step::TrainingStep;

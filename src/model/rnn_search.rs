@@ -7,11 +7,11 @@ use candle_core::{Device, Result};
 use super::cpu::{self, ForcedOutput, PackedModel, PackingMode};
 use super::reference::{ReferenceIncrementalDecoder, ReferenceModel};
 use super::view::ModelView;
-use super::{Architecture, BatchLoss, Dropout, ForcedScores, MIN_SHORTLIST_VOCABULARY, TokenLexicon};
+use super::{Architecture, BatchLoss, ForcedScores, MIN_SHORTLIST_VOCABULARY, TokenLexicon, TrainingStep};
 use crate::kernels::Backend;
 use crate::kernels::matrix::Precision;
 use crate::parameters::{Gradients, Parameters};
-use crate::text::{Batch, BatchShare, PaddedBatch};
+use crate::text::{Batch, PaddedBatch};
 
 /// RNNsearch over one set of parameters, on the backend for their device.
 pub struct RnnSearch {
@@ -143,37 +143,15 @@ impl RnnSearch {
         self.reference.incremental_decoder(self.view(), source)
     }
 
-    /// Loss of a batch; `gradients` becomes the gradient of its mean per target token, label smoothing and guided
-    /// alignment included.
+    /// Loss of a share of a batch; `gradients` becomes its part of the gradient of the batch's mean per target token, label
+    /// smoothing and guided alignment included.
     ///
     /// # Errors
     /// On the reference backend, the parameters are no variables; see [`Parameters::with_grad`].
-    pub fn gradients(
-        &self,
-        batch: &Batch,
-        smoothing: f64,
-        dropout: &Dropout,
-        gradients: &mut Gradients,
-    ) -> Result<BatchLoss> {
-        self.gradients_of_share(batch, BatchShare::WHOLE, smoothing, dropout, gradients)
-    }
-
-    /// Loss of a share of a batch; `gradients` becomes its part of the gradient of the whole batch. The losses and gradients
-    /// of all shares add up to those of [`Self::gradients`].
-    ///
-    /// # Errors
-    /// As [`Self::gradients`].
-    pub fn gradients_of_share(
-        &self,
-        batch: &Batch,
-        share: BatchShare,
-        smoothing: f64,
-        dropout: &Dropout,
-        gradients: &mut Gradients,
-    ) -> Result<BatchLoss> {
+    pub fn gradients(&self, step: TrainingStep, gradients: &mut Gradients) -> Result<BatchLoss> {
         match self.backend {
-            Backend::Cpu => cpu::gradients(self.view(), batch, share, smoothing, dropout, gradients),
-            Backend::Reference => self.reference_gradients_of_share(batch, share, smoothing, dropout, gradients),
+            Backend::Cpu => cpu::gradients(self.view(), step, gradients),
+            Backend::Reference => self.reference_gradients(step, gradients),
         }
     }
 
@@ -181,29 +159,8 @@ impl RnnSearch {
     ///
     /// # Errors
     /// The parameters are no variables; see [`Parameters::with_grad`].
-    pub fn reference_gradients(
-        &self,
-        batch: &Batch,
-        smoothing: f64,
-        dropout: &Dropout,
-        gradients: &mut Gradients,
-    ) -> Result<BatchLoss> {
-        self.reference_gradients_of_share(batch, BatchShare::WHOLE, smoothing, dropout, gradients)
-    }
-
-    /// [`Self::gradients_of_share`] by the reference backend, whatever the model's own: the oracle in tests.
-    ///
-    /// # Errors
-    /// The parameters are no variables; see [`Parameters::with_grad`].
-    pub fn reference_gradients_of_share(
-        &self,
-        batch: &Batch,
-        share: BatchShare,
-        smoothing: f64,
-        dropout: &Dropout,
-        gradients: &mut Gradients,
-    ) -> Result<BatchLoss> {
-        self.reference.gradients(self.view(), batch, share, smoothing, dropout, gradients)
+    pub fn reference_gradients(&self, step: TrainingStep, gradients: &mut Gradients) -> Result<BatchLoss> {
+        self.reference.gradients(self.view(), step, gradients)
     }
 
     /// Scores each pair of a batch by forced decoding, without dropout.

@@ -7,7 +7,7 @@ use std::iter::StepBy;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{FREQUENT_TOKENS, TokenLexicon};
+use super::{FREQUENT_TOKENS, TokenLexicon, TokenRows};
 
 /// Most tokens that stand for those that are not frequent.
 const MAX_SAMPLE: usize = 4096;
@@ -37,14 +37,7 @@ impl Shortlist {
         };
         let rows: Vec<_> = lexicons.iter().map(|lexicon| lexicon.links().0).chain(unlinked).collect();
         assert!(first.target_vocabulary > FREQUENT_TOKENS as usize, "a shortlist would have the whole vocabulary");
-        let select = |source: &[u32]| -> Arc<[u32]> {
-            let others = source.iter().flat_map(|&token| rows.iter().flat_map(move |rows| rows.row(token))).copied();
-            let mut tokens: Vec<u32> = (0..FREQUENT_TOKENS).chain(others).collect();
-            tokens.sort_unstable();
-            tokens.dedup();
-            tokens.into()
-        };
-        Self(sentences.map(|source| source.map(select)).collect())
+        Self(sentences.map(|source| source.map(|source| select_tokens(&rows, source))).collect())
     }
 
     /// Tokens of a sentence in increasing order, the first ones of the vocabulary among them; none if it may have all tokens.
@@ -53,30 +46,37 @@ impl Shortlist {
     }
 }
 
+/// Returns the tokens of a sentence, in increasing order: the frequent ones, and those in the rows of its source tokens.
+fn select_tokens(rows: &[&TokenRows], source: &[u32]) -> Arc<[u32]> {
+    let others = source.iter().flat_map(|&token| rows.iter().flat_map(move |rows| rows.row(token))).copied();
+    let mut tokens: Vec<u32> = (0..FREQUENT_TOKENS).chain(others).collect();
+    tokens.sort_unstable();
+    tokens.dedup();
+    tokens.into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::TokenRows;
+
+    fn lexicon(links: [Vec<u32>; 3], unlinked: Option<[Vec<u32>; 3]>) -> TokenLexicon {
+        let links = TokenRows::new(links.into_iter());
+        let unlinked = unlinked.map(|rows| TokenRows::new(rows.into_iter()));
+        let probabilities = vec![0.5; links.tokens.len()];
+        TokenLexicon::from_parts(links, probabilities, unlinked, [3, 3000]).unwrap()
+    }
 
     #[test]
     fn selects_frequent_linked_and_unlinked_tokens() {
-        let lexicon = |links: [Vec<u32>; 3], unlinked: Option<[Vec<u32>; 3]>| {
-            let [links, unlinked] =
-                [Some(links), unlinked].map(|rows| rows.map(|rows| TokenRows::new(rows.into_iter())));
-            let links = links.unwrap();
-            let probabilities = vec![0.5; links.tokens.len()];
-            TokenLexicon::from_parts(links, probabilities, unlinked, [3, 3000]).unwrap()
-        };
         let first = lexicon([vec![1600], vec![], vec![2, 1700]], Some([vec![1800], vec![], vec![]]));
         let second = lexicon([vec![1900], vec![], vec![1700, 2999]], Some([vec![], vec![2000], vec![]]));
         let sentences: [Option<&[u32]>; 4] = [Some(&[0, 1]), Some(&[2]), Some(&[]), None];
         let shortlist = Shortlist::new(&[&first, &second], sentences.into_iter());
-        let others = |sentence: usize| -> Vec<u32> {
+        for (sentence, others) in [&[1600, 1800, 1900, 2000][..], &[1700, 2999], &[]].into_iter().enumerate() {
             let tokens = shortlist.tokens(sentence).unwrap();
             assert!(tokens.iter().copied().take(FREQUENT_TOKENS as usize).eq(0..FREQUENT_TOKENS));
-            tokens[FREQUENT_TOKENS as usize..].to_vec()
-        };
-        assert_eq!([0, 1, 2].map(others), [vec![1600, 1800, 1900, 2000], vec![1700, 2999], vec![]]);
+            assert_eq!(&tokens[FREQUENT_TOKENS as usize..], others);
+        }
         assert!(shortlist.tokens(3).is_none());
         let unknown = lexicon([vec![1600], vec![], vec![]], None);
         for lexicons in [&[][..], &[&first, &unknown]] {

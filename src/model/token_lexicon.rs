@@ -42,16 +42,15 @@ impl TokenLexicon {
         let mut counts: Vec<BTreeMap<u32, f32>> = vec![BTreeMap::new(); source_vocabulary];
         for Example { source, target, guide } in examples.clone() {
             for link in guide {
-                let token = |tokens: &[u32], index: u32| tokens.get(index as usize).copied().unwrap_or(END);
-                let (x, y) = (token(source, link.source), token(target, link.target));
+                let (x, y) = (token_or_end(source, link.source), token_or_end(target, link.target));
                 *counts[x as usize].entry(y).or_default() += link.weight;
             }
         }
-        let probability = |row: BTreeMap<u32, f32>| {
+        for row in &mut counts {
             let sum: f32 = row.values().sum();
-            row.into_iter().map(|(token, count)| (token, count / sum)).collect()
-        };
-        let lexicon = Self::from_rows(counts.into_iter().map(probability), target_vocabulary);
+            row.values_mut().for_each(|count| *count /= sum);
+        }
+        let lexicon = Self::from_rows(counts.into_iter(), target_vocabulary);
         let unlinked = (target_vocabulary >= MIN_SHORTLIST_VOCABULARY).then(|| lexicon.links.missing_in(examples));
         Self { unlinked, ..lexicon }
     }
@@ -59,8 +58,8 @@ impl TokenLexicon {
     /// Returns the lexicon that translates each source token by the target token with its spelling, if there is one, so that
     /// attended tokens are copied.
     pub fn identity(target_tokens: &[Option<u32>], target_vocabulary: usize) -> Self {
-        let row = |token: &Option<u32>| token.iter().map(|&token| (token, 1.0)).collect();
-        Self::from_rows(target_tokens.iter().map(row), target_vocabulary)
+        let rows = target_tokens.iter().map(|token| token.iter().map(|&token| (token, 1.0)).collect());
+        Self::from_rows(rows, target_vocabulary)
     }
 
     /// Builds the rows from each source token's translation probabilities.
@@ -80,42 +79,45 @@ impl TokenLexicon {
     /// dropped.
     pub fn remapped(&self, [sources, targets]: [&[Option<u32>]; 2]) -> Self {
         let new_ids: BTreeMap<u32, u32> = (0..).zip(targets).filter_map(|(new, old)| Some(((*old)?, new))).collect();
-        let row = |source: &Option<u32>| {
+        let unlinked = self.unlinked.as_ref().map(|unlinked| {
+            TokenRows::new(sources.iter().map(|source| {
+                let tokens = source.map_or(&[][..], |source| unlinked.row(source)).iter();
+                tokens.filter_map(|token| new_ids.get(token).copied()).collect::<BTreeSet<u32>>()
+            }))
+        });
+        let rows = sources.iter().map(|source| {
             let (tokens, probabilities) = source.map_or((&[][..], &[][..]), |source| self.row(source));
-            let remap = |(token, &probability)| Some((*new_ids.get(token)?, probability));
-            tokens.iter().zip(probabilities).filter_map(remap).collect()
-        };
-        let unlinked = |rows: &TokenRows| {
-            let row = |source: &Option<u32>| -> BTreeSet<u32> {
-                let tokens = source.map_or(&[][..], |source| rows.row(source));
-                tokens.iter().filter_map(|token| new_ids.get(token).copied()).collect()
-            };
-            TokenRows::new(sources.iter().map(row))
-        };
-        let unlinked = self.unlinked.as_ref().map(unlinked);
-        Self { unlinked, ..Self::from_rows(sources.iter().map(row), targets.len()) }
+            let links = tokens.iter().zip(probabilities);
+            links.filter_map(|(token, &probability)| Some((*new_ids.get(token)?, probability))).collect()
+        });
+        Self { unlinked, ..Self::from_rows(rows, targets.len()) }
     }
 
     /// Merges two lexicons between the same vocabularies: averages rows that both have and copies the others. The bias is
     /// logarithmic, so that halving a probability changes little.
     pub fn merged(&self, other: &Self) -> Self {
-        let row = |source: u32| -> BTreeMap<u32, f32> {
-            let rows = [self.row(source), other.row(source)];
-            let rows: Vec<_> = rows.into_iter().filter(|(tokens, _)| !tokens.is_empty()).collect();
-            let mut mean = BTreeMap::new();
-            for (&token, probability) in rows.iter().flat_map(|(tokens, probabilities)| tokens.iter().zip(*probabilities))
-            {
+        let sources = 0..self.links.len() as u32;
+        let unlinked =
+            self.unlinked.as_ref().zip(other.unlinked.as_ref()).map(|(one, other)| {
+                TokenRows::new(sources.clone().map(|source| {
+                    BTreeSet::from_iter([one, other].into_iter().flat_map(|rows| rows.row(source)).copied())
+                }))
+            });
+        let rows = sources.map(|source| self.merged_row(other, source));
+        Self { unlinked, ..Self::from_rows(rows, self.target_vocabulary) }
+    }
+
+    /// Returns the mean of the rows of two lexicons, or the one that is not empty.
+    fn merged_row(&self, other: &Self, source: u32) -> BTreeMap<u32, f32> {
+        let mut rows = vec![self.row(source), other.row(source)];
+        rows.retain(|(tokens, _)| !tokens.is_empty());
+        let mut mean = BTreeMap::new();
+        for (tokens, probabilities) in &rows {
+            for (&token, probability) in tokens.iter().zip(*probabilities) {
                 *mean.entry(token).or_default() += probability / rows.len() as f32;
             }
-            mean
-        };
-        let sources = 0..self.links.len() as u32;
-        let unlinked = self.unlinked.as_ref().zip(other.unlinked.as_ref()).map(|(one, other)| {
-            let both =
-                |source| BTreeSet::from_iter([one, other].into_iter().flat_map(|rows| rows.row(source)).copied());
-            TokenRows::new(sources.clone().map(both))
-        });
-        Self { unlinked, ..Self::from_rows(sources.clone().map(row), self.target_vocabulary) }
+        }
+        mean
     }
 
     /// Rebuilds a lexicon from its parts.
@@ -161,16 +163,22 @@ impl TokenLexicon {
     }
 }
 
+/// Returns the token at an index, or `</s>` after the last one.
+fn token_or_end(tokens: &[u32], index: u32) -> u32 {
+    tokens.get(index as usize).copied().unwrap_or(END)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::text::GuideWeight;
 
     fn lexicon() -> TokenLexicon {
-        let link = |target, source, weight| GuideWeight { target, source, weight };
         let mut example = Example::new(vec![1, 3], vec![5, 3, 4]);
         // The last link is from `</s>` to `</s>`, token 2.
-        example.guide = vec![link(0, 0, 0.3), link(1, 0, 0.1), link(2, 1, 0.2), link(3, 2, 0.4)];
+        example.guide = [(0, 0, 0.3), (1, 0, 0.1), (2, 1, 0.2), (3, 2, 0.4)]
+            .map(|(target, source, weight)| GuideWeight { target, source, weight })
+            .to_vec();
         TokenLexicon::from_guides([&example].into_iter(), [4, 6])
     }
 
@@ -201,8 +209,8 @@ mod tests {
     fn remapped_keeps_entries_of_surviving_tokens() {
         let unlinked = TokenRows { starts: vec![0, 0, 2, 2, 2], tokens: vec![1, 3] };
         let before = TokenLexicon { unlinked: Some(unlinked), ..lexicon() };
-        let all = |count| (0..count).map(Some).collect::<Vec<_>>();
-        assert_eq!(before.remapped([&all(4), &all(6)]), before);
+        let [all_sources, all_targets] = [4, 6].map(|count| (0..count).map(Some).collect::<Vec<_>>());
+        assert_eq!(before.remapped([&all_sources, &all_targets]), before);
         // Source token 1 becomes 0, 3 is removed, one is new; target tokens 1 and 3 are removed or moved, 5 becomes 1.
         let sources = [Some(1), None, Some(2)];
         let targets = [Some(1), Some(5), Some(2)];
@@ -213,16 +221,17 @@ mod tests {
         assert_eq!(now.target_vocabulary, 3);
     }
 
+    fn of_parts(starts: &[u32], tokens: &[u32], probabilities: &[f32], unlinked: &[u32]) -> TokenLexicon {
+        let unlinked = TokenRows { starts: vec![0, 0, 0, unlinked.len() as u32], tokens: unlinked.to_vec() };
+        let links = TokenRows { starts: starts.to_vec(), tokens: tokens.to_vec() };
+        TokenLexicon::from_parts(links, probabilities.to_vec(), Some(unlinked), [3, 6]).unwrap()
+    }
+
     #[test]
     fn merged_averages_common_rows_and_copies_others() {
-        let of = |tokens: &[u32], starts: &[u32], probabilities: &[f32], unlinked: &[u32]| {
-            let unlinked = TokenRows { starts: vec![0, 0, 0, unlinked.len() as u32], tokens: unlinked.to_vec() };
-            let links = TokenRows { starts: starts.to_vec(), tokens: tokens.to_vec() };
-            TokenLexicon::from_parts(links, probabilities.to_vec(), Some(unlinked), [3, 6]).unwrap()
-        };
-        let old = of(&[3, 5, 2], &[0, 2, 2, 3], &[0.25, 0.75, 1.0], &[0, 4]);
-        let new = of(&[4, 5, 1], &[0, 2, 3, 3], &[0.5, 0.5, 1.0], &[2, 4]);
-        let expected = of(&[3, 4, 5, 1, 2], &[0, 3, 4, 5], &[0.125, 0.25, 0.625, 1.0, 1.0], &[0, 2, 4]);
+        let old = of_parts(&[0, 2, 2, 3], &[3, 5, 2], &[0.25, 0.75, 1.0], &[0, 4]);
+        let new = of_parts(&[0, 2, 3, 3], &[4, 5, 1], &[0.5, 0.5, 1.0], &[2, 4]);
+        let expected = of_parts(&[0, 3, 4, 5], &[3, 4, 5, 1, 2], &[0.125, 0.25, 0.625, 1.0, 1.0], &[0, 2, 4]);
         assert_eq!((old.merged(&new), new.merged(&old)), (expected.clone(), expected));
         let unknown = TokenLexicon { unlinked: None, ..new };
         assert_eq!(old.merged(&unknown).unlinked, None);
@@ -230,24 +239,23 @@ mod tests {
 
     #[test]
     fn from_parts_rejects_inconsistent_parts() {
-        let rows = |[starts, tokens]: [Vec<u32>; 2]| TokenRows { starts, tokens };
-        let good = [vec![0, 0, 2, 3, 3], vec![3, 5, 4]];
-        let wrong = [
-            ([vec![0, 0, 2, 3], vec![3, 5, 4]], vec![0.5; 3]),
-            ([vec![0, 0, 2, 1, 3], vec![3, 5, 4]], vec![0.5; 3]),
-            ([vec![0, 0, 2, 3, 4], vec![3, 5, 4]], vec![0.5; 3]),
-            ([vec![0, 0, 2, 3, 3], vec![5, 3, 4]], vec![0.5; 3]),
-            ([vec![0, 0, 2, 3, 3], vec![3, 6, 4]], vec![0.5; 3]),
-            (good.clone(), vec![0.5, f32::NAN, 0.5]),
-            (good.clone(), vec![0.5, 0.0, 0.5]),
-            (good.clone(), vec![0.5; 2]),
-            ([Vec::new(), Vec::new()], Vec::new()),
-        ];
-        for (parts, probabilities) in wrong {
-            let parsed = TokenLexicon::from_parts(rows(parts.clone()), probabilities.clone(), None, [4, 6]);
-            assert!(parsed.is_err(), "{parts:?} {probabilities:?}");
-            let parsed = TokenLexicon::from_parts(rows(good.clone()), vec![0.5; 3], Some(rows(parts.clone())), [4, 6]);
-            assert_eq!(parsed.is_ok(), parts == good, "{parts:?}");
+        let good = TokenRows { starts: vec![0, 0, 2, 3, 3], tokens: vec![3, 5, 4] };
+        for (starts, tokens, probabilities) in [
+            (vec![0, 0, 2, 3], vec![3, 5, 4], vec![0.5; 3]),
+            (vec![0, 0, 2, 1, 3], vec![3, 5, 4], vec![0.5; 3]),
+            (vec![0, 0, 2, 3, 4], vec![3, 5, 4], vec![0.5; 3]),
+            (vec![0, 0, 2, 3, 3], vec![5, 3, 4], vec![0.5; 3]),
+            (vec![0, 0, 2, 3, 3], vec![3, 6, 4], vec![0.5; 3]),
+            (vec![0, 0, 2, 3, 3], vec![3, 5, 4], vec![0.5, f32::NAN, 0.5]),
+            (vec![0, 0, 2, 3, 3], vec![3, 5, 4], vec![0.5, 0.0, 0.5]),
+            (vec![0, 0, 2, 3, 3], vec![3, 5, 4], vec![0.5; 2]),
+            (Vec::new(), Vec::new(), Vec::new()),
+        ] {
+            let rows = TokenRows { starts, tokens };
+            let parsed = TokenLexicon::from_parts(rows.clone(), probabilities.clone(), None, [4, 6]);
+            assert!(parsed.is_err(), "{rows:?} {probabilities:?}");
+            let parsed = TokenLexicon::from_parts(good.clone(), vec![0.5; 3], Some(rows.clone()), [4, 6]);
+            assert_eq!(parsed.is_ok(), rows == good, "{rows:?}");
         }
     }
 }

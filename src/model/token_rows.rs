@@ -38,9 +38,9 @@ impl TokenRows {
         if starts.len() != source_vocabulary + 1 || !bounded || !starts.is_sorted() {
             return Err("row starts do not match the source vocabulary".to_owned());
         }
-        let in_order = |source: u32| self.row(source).is_sorted_by(|a, b| a < b);
-        if !(0..source_vocabulary as u32).all(in_order) || tokens.iter().any(|&token| token as usize >= target_vocabulary)
-        {
+        let mut sources = 0..source_vocabulary as u32;
+        let are_in_order = sources.all(|source| self.row(source).is_sorted_by(|a, b| a < b));
+        if !are_in_order || tokens.iter().any(|&token| token as usize >= target_vocabulary) {
             return Err("target tokens are unsorted or outside the vocabulary".to_owned());
         }
         Ok(())
@@ -65,36 +65,59 @@ impl TokenRows {
     /// all its target tokens. A missing token y is added to the source token x with the highest n(x, y)² / n(x), where n counts the
     /// examples with x, or with x and without another source token that has y.
     pub(super) fn missing_in<'e>(&self, examples: impl Iterator<Item = &'e Example>) -> Self {
-        let mut counts = vec![0u32; self.len()];
-        let mut together: Vec<(u32, u32)> = Vec::new();
-        let mut missing: Vec<(Box<[u32]>, u32)> = Vec::new();
+        let mut counts = Cooccurrences { sources: vec![0; self.len()], together: Vec::new() };
+        let mut missing: Vec<MissingToken> = Vec::new();
         for Example { source, target, .. } in examples {
             let sources: Box<[u32]> = BTreeSet::from_iter(source.iter().copied()).into_iter().collect();
-            sources.iter().for_each(|&x| counts[x as usize] += 1);
-            let is_missing =
-                |y: &u32| *y >= FREQUENT_TOKENS && sources.iter().all(|&x| self.row(x).binary_search(y).is_err());
-            for y in BTreeSet::from_iter(target.iter().copied().filter(is_missing)) {
-                together.extend(sources.iter().map(|&x| (x, y)));
-                missing.push((sources.clone(), y));
+            sources.iter().for_each(|&x| counts.sources[x as usize] += 1);
+            let missing_here = target
+                .iter()
+                .copied()
+                .filter(|y| *y >= FREQUENT_TOKENS && sources.iter().all(|&x| self.row(x).binary_search(y).is_err()));
+            for token in BTreeSet::from_iter(missing_here) {
+                counts.together.extend(sources.iter().map(|&x| (x, token)));
+                missing.push(MissingToken { sources: sources.clone(), token });
             }
         }
-        together.sort_unstable();
-        let association = |x: u32, y: u32| {
-            let first = together.partition_point(|pair| *pair < (x, y));
-            let count = together[first..].partition_point(|pair| *pair == (x, y)) as f64;
-            count * count / f64::from(counts[x as usize])
-        };
+        counts.together.sort_unstable();
         let mut rows = vec![BTreeSet::new(); self.len()];
-        for (sources, y) in &missing {
-            if !sources.iter().any(|&x| rows[x as usize].contains(y)) {
-                let best =
-                    sources.iter().max_by(|one, other| association(**one, *y).total_cmp(&association(**other, *y)));
-                best.into_iter().for_each(|&x| {
-                    rows[x as usize].insert(*y);
-                });
+        for MissingToken { sources, token } in &missing {
+            if sources.iter().any(|&x| rows[x as usize].contains(token)) {
+                continue;
+            }
+            let best = sources
+                .iter()
+                .copied()
+                .max_by(|&one, &other| counts.association(one, *token).total_cmp(&counts.association(other, *token)));
+            if let Some(best) = best {
+                rows[best as usize].insert(*token);
             }
         }
         Self::new(rows.into_iter())
+    }
+}
+
+/// Target token that no source token of its example has.
+struct MissingToken {
+    /// Source tokens of the example.
+    sources: Box<[u32]>,
+    token: u32,
+}
+
+/// Numbers of examples in which source tokens occur with missing target tokens.
+struct Cooccurrences {
+    /// n(x): examples with each source token.
+    sources: Vec<u32>,
+    /// Source token and target token, once for each example with both, sorted.
+    together: Vec<(u32, u32)>,
+}
+
+impl Cooccurrences {
+    /// n(x, y)² / n(x)
+    fn association(&self, x: u32, y: u32) -> f64 {
+        let first = self.together.partition_point(|pair| *pair < (x, y));
+        let count = self.together[first..].partition_point(|pair| *pair == (x, y)) as f64;
+        count * count / f64::from(self.sources[x as usize])
     }
 }
 

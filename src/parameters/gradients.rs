@@ -26,14 +26,15 @@ impl Gradients {
     /// parameters must be variables; see [`Parameters::with_grad`].
     pub fn from_loss(loss: &Tensor, parameters: &Parameters) -> Result<Self> {
         let store = loss.backward()?;
-        let gradient = |(name, parameter): (&String, &Tensor)| {
+        let mut gradients = BTreeMap::new();
+        for (name, parameter) in parameters.iter() {
             let gradient = match store.get(parameter) {
                 Some(gradient) => gradient.contiguous()?,
                 None => parameter.detach().zeros_like()?,
             };
-            Ok((name.clone(), gradient))
-        };
-        Ok(Self(parameters.iter().map(gradient).collect::<Result<_>>()?))
+            gradients.insert(name.clone(), gradient);
+        }
+        Ok(Self(gradients))
     }
 
     /// Returns the gradient with respect to the parameter `name`.

@@ -19,8 +19,8 @@ impl Linear {
     /// # Errors
     /// One of them is missing.
     pub fn new(parameters: &Parameters, name: &str) -> Result<Self> {
-        let part = |part: &str| parameters.get(&format!("{name}.{part}"));
-        Ok(Self { weight: part("weight")?, bias: part("bias")? })
+        let weight = parameters.get(&format!("{name}.weight"))?;
+        Ok(Self { weight, bias: parameters.get(&format!("{name}.bias"))? })
     }
 
     /// y = x Wᵀ + b: `[rows, inputs]` to `[rows, outputs]`.

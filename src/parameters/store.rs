@@ -31,11 +31,12 @@ impl Parameters {
     /// # Errors
     /// The device is out of memory.
     pub fn initialize(spec: &ParameterSpec, seed: u64, device: &Device) -> Result<Self> {
-        let draw = |entry: &super::spec::ParameterEntry| {
+        let mut tensors = BTreeMap::new();
+        for entry in spec.iter() {
             let values = entry.init.draw(&entry.shape, &mut SeededRng::new(seed, &entry.name, 0));
-            Ok((entry.name.clone(), Tensor::from_vec(values, entry.shape.as_slice(), device)?))
-        };
-        spec.iter().map(draw).collect::<Result<_>>().map(Self::new)
+            tensors.insert(entry.name.clone(), Tensor::from_vec(values, entry.shape.as_slice(), device)?);
+        }
+        Ok(Self::new(tensors))
     }
 
     /// Builds parameters from loaded tensors after checking names, shapes and values.
@@ -55,12 +56,12 @@ impl Parameters {
         if let Some(surplus) = found.keys().next() {
             bail!("parameter {surplus} does not belong to this model");
         }
-        let wrong = |(name, tensor): (&String, &Tensor)| match all_finite(tensor) {
+        let error = tensors.par_iter().find_map_first(|(name, tensor)| match all_finite(tensor) {
             Ok(true) => None,
             Ok(false) => Some(candle_core::Error::msg(format!("parameter {name} has values that are not finite"))),
             Err(error) => Some(error),
-        };
-        tensors.par_iter().find_map_first(wrong).map_or_else(|| Ok(Self::new(tensors)), Err)
+        });
+        error.map_or_else(|| Ok(Self::new(tensors)), Err)
     }
 
     /// Mean of several models' parameters.
@@ -90,10 +91,9 @@ impl Parameters {
         let (mut product, mut squares) = (0.0, [0.0; 2]);
         for (name, tensor) in &self.tensors {
             let [ours, theirs] = [tensor.flatten_all()?, other.get(name)?.flatten_all()?];
-            let sum = |a: &Tensor, b: &Tensor| (a * b)?.to_dtype(DType::F64)?.sum_all()?.to_scalar::<f64>();
-            product += sum(&ours, &theirs)?;
-            squares[0] += sum(&ours, &ours)?;
-            squares[1] += sum(&theirs, &theirs)?;
+            product += inner_product(&ours, &theirs)?;
+            squares[0] += inner_product(&ours, &ours)?;
+            squares[1] += inner_product(&theirs, &theirs)?;
         }
         Ok(product / (squares[0] * squares[1]).sqrt().max(f64::MIN_POSITIVE))
     }
@@ -138,8 +138,11 @@ impl Parameters {
     /// # Errors
     /// The device is out of memory.
     pub fn deep_copy(&self) -> Result<Self> {
-        let copy = |(name, tensor): (&String, &Tensor)| Ok((name.clone(), tensor.detach().copy()?));
-        self.tensors.iter().map(copy).collect::<Result<_>>().map(Self::new)
+        let mut tensors = BTreeMap::new();
+        for (name, tensor) in &self.tensors {
+            tensors.insert(name.clone(), tensor.detach().copy()?);
+        }
+        Ok(Self::new(tensors))
     }
 
     /// Returns the same parameters, which will not change, and keeps what search computes from them, such as packed weights.
@@ -180,12 +183,11 @@ impl Parameters {
     /// # Errors
     /// One of them is missing.
     pub fn gru(&self, name: impl Fn(&str) -> String) -> Result<GruWeights> {
-        let part = |part: &str| self.get(&name(part));
         Ok(GruWeights {
-            weight_ih: part("weight_ih")?,
-            weight_hh: part("weight_hh")?,
-            bias_ih: part("bias_ih")?,
-            bias_hh: part("bias_hh")?,
+            weight_ih: self.get(&name("weight_ih"))?,
+            weight_hh: self.get(&name("weight_hh"))?,
+            bias_ih: self.get(&name("bias_ih"))?,
+            bias_hh: self.get(&name("bias_hh"))?,
         })
     }
 
@@ -194,18 +196,17 @@ impl Parameters {
     /// # Errors
     /// A parameter is not a contiguous f32 tensor on the CPU, or `work` fails.
     pub fn with_views<R>(models: &[&Self], work: impl FnOnce(&[ParameterViews]) -> Result<R>) -> Result<R> {
-        let guard = |(name, tensor)| {
-            let (name, tensor): (&String, &Tensor) = (name, tensor);
-            (name.as_str(), tensor.dims(), tensor.storage_and_layout())
-        };
-        let guards: Vec<Vec<_>> = models.iter().map(|model| model.tensors.iter().map(guard).collect()).collect();
+        let guards: Vec<Vec<_>> = models
+            .iter()
+            .map(|model| model.tensors.values().map(|tensor| tensor.storage_and_layout()).collect())
+            .collect();
         let mut all = Vec::with_capacity(models.len());
         for (model, guards) in models.iter().zip(&guards) {
             let mut views = ParameterViews::new(model.derived.as_deref());
-            for (name, dimensions, (storage, layout)) in guards {
+            for ((name, tensor), (storage, layout)) in model.tensors.iter().zip(guards) {
                 match (&**storage, layout.contiguous_offsets()) {
                     (Storage::Cpu(CpuStorage::F32(values)), Some((start, end))) => {
-                        views.insert(name, dimensions, &values[start..end]);
+                        views.insert(name, tensor.dims(), &values[start..end]);
                     }
                     _ => bail!("parameter {name} is not a contiguous f32 tensor on the CPU"),
                 }
@@ -216,25 +217,35 @@ impl Parameters {
     }
 }
 
+/// Σ aᵢ bᵢ over two tensors of one dimension.
+fn inner_product(a: &Tensor, b: &Tensor) -> Result<f64> {
+    (a * b)?.to_dtype(DType::F64)?.sum_all()?.to_scalar::<f64>()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Init;
     use super::*;
-    use crate::kernels::matrix::{Precision, WriteMode};
+    use crate::kernels::matrix::{PackedWeight, Precision, WriteMode};
+
+    fn full(value: f32, shape: (usize, usize)) -> Tensor {
+        Tensor::full(value, shape, &Device::Cpu).unwrap()
+    }
+
+    /// A parameter `rows` of a shape and a single number `whole`.
+    fn rows_and_whole(values: [f32; 2], shape: (usize, usize)) -> Parameters {
+        let tensors = [("rows", full(values[0], shape)), ("whole", full(values[1], (1, 1)))];
+        Parameters::new(BTreeMap::from(tensors.map(|(name, tensor)| (name.to_owned(), tensor))))
+    }
 
     #[test]
     fn remap_rows_copies_rows_with_an_origin() {
-        let parameters = |values: [f32; 2], shape: (usize, usize)| {
-            let full = |value, shape| Tensor::full(value, shape, &Device::Cpu).unwrap();
-            let tensors = [("rows", full(values[0], shape)), ("whole", full(values[1], (1, 1)))];
-            Parameters::new(BTreeMap::from(tensors.map(|(name, tensor)| (name.to_owned(), tensor))))
-        };
-        let (own, base) = (parameters([1.0, 2.0], (3, 2)), parameters([3.0, 4.0], (2, 2)));
+        let (own, base) = (rows_and_whole([1.0, 2.0], (3, 2)), rows_and_whole([3.0, 4.0], (2, 2)));
         let origins = [Some(1), None, Some(0)];
         let copied = own.remap_rows(&base, |name| (name == "rows").then_some(&origins[..])).unwrap();
         assert_eq!(copied.get("rows").unwrap().to_vec2::<f32>().unwrap(), [[3.0; 2], [1.0; 2], [3.0; 2]]);
         assert_eq!(copied.get("whole").unwrap().to_vec2::<f32>().unwrap(), [[4.0]]);
-        assert!(own.remap_rows(&parameters([3.0, 4.0], (2, 5)), |_| Some(&origins)).is_err());
+        assert!(own.remap_rows(&rows_and_whole([3.0, 4.0], (2, 5)), |_| Some(&origins)).is_err());
     }
 
     #[test]
@@ -245,29 +256,33 @@ mod tests {
         let parameters = Parameters::initialize(&spec, 1, &Device::Cpu).unwrap();
         let count: usize = parameters.iter().map(|(_, tensor)| tensor.elem_count()).sum();
         assert_eq!((count, spec.count()), (5 + 12 + 4, 21));
-        let attempt = |change: &dyn Fn(&mut BTreeMap<String, Tensor>)| {
-            let mut tensors = parameters.tensors.clone();
-            change(&mut tensors);
-            Parameters::from_tensors(&spec, tensors).map(|_| ()).map_err(|error| error.to_string())
-        };
-        attempt(&|_| {}).unwrap();
-        let tensor = |value: f32| Tensor::full(value, (1, 5), &Device::Cpu).unwrap();
-        let name = "energy.weight".to_owned();
-        assert!(attempt(&|map| drop(map.remove(&name))).unwrap_err().contains("energy.weight is missing"));
-        assert!(attempt(&|map| drop(map.insert(name.clone(), tensor(f32::NAN)))).unwrap_err().contains("not finite"));
-        assert!(attempt(&|map| drop(map.insert("x".into(), tensor(0.0)))).unwrap_err().contains("does not belong"));
-        let wrong_shape = attempt(&|map| drop(map.insert("readout.bias".into(), tensor(0.0)))).unwrap_err();
-        assert!(wrong_shape.contains("[1, 5], expected [4]"), "{wrong_shape}");
+        let valid = parameters.tensors;
+        Parameters::from_tensors(&spec, valid.clone()).unwrap();
+        let [mut missing, mut not_finite, mut surplus, mut wrong_shape] = [(); 4].map(|()| valid.clone());
+        missing.remove("energy.weight");
+        not_finite.insert("energy.weight".to_owned(), full(f32::NAN, (1, 5)));
+        surplus.insert("x".to_owned(), full(0.0, (1, 5)));
+        wrong_shape.insert("readout.bias".to_owned(), full(0.0, (1, 5)));
+        for (tensors, expected) in [
+            (missing, "energy.weight is missing"),
+            (not_finite, "not finite"),
+            (surplus, "does not belong"),
+            (wrong_shape, "[1, 5], expected [4]"),
+        ] {
+            let message = Parameters::from_tensors(&spec, tensors).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    fn packed(parameters: &Parameters) -> Arc<PackedWeight> {
+        Parameters::with_views(&[parameters], |views| Ok(views[0].pack("readout.weight", Precision::F32, false)))
+            .unwrap()
     }
 
     #[test]
     fn keeps_packed_weights_until_parameters_change() {
         let mut spec = ParameterSpec::default();
         spec.linear("readout", 4, 3);
-        let packed = |parameters: &Parameters| {
-            let pack = |views: &[ParameterViews]| Ok(views[0].pack("readout.weight", Precision::F32, false));
-            Parameters::with_views(&[parameters], pack).unwrap()
-        };
         let parameters = Parameters::initialize(&spec, 1, &Device::Cpu).unwrap();
         assert!(!Arc::ptr_eq(&packed(&parameters), &packed(&parameters)));
         let mut kept = parameters.keeping_derived();

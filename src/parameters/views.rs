@@ -12,8 +12,16 @@ use crate::kernels::matrix::{MatrixView, PackedWeight, Precision};
 /// All parameters of a model by name, with their dimensions.
 #[derive(Clone)]
 pub struct ParameterViews<'a> {
-    slices: BTreeMap<&'a str, (&'a [usize], &'a [f32])>,
+    slices: BTreeMap<&'a str, ParameterView<'a>>,
     derived: Option<&'a DerivedValues>,
+}
+
+/// Parameter as a slice.
+#[derive(Clone, Copy)]
+struct ParameterView<'a> {
+    dimensions: &'a [usize],
+    /// Row-major.
+    values: &'a [f32],
 }
 
 impl<'a> ParameterViews<'a> {
@@ -22,17 +30,17 @@ impl<'a> ParameterViews<'a> {
     }
 
     pub(super) fn insert(&mut self, name: &'a str, dimensions: &'a [usize], values: &'a [f32]) {
-        self.slices.insert(name, (dimensions, values));
+        self.slices.insert(name, ParameterView { dimensions, values });
     }
 
     /// Returns a parameter's values. The name must be in the spec that the parameters were checked against.
     pub fn get(&self, name: &str) -> &'a [f32] {
-        self.slices[name].1
+        self.slices[name].values
     }
 
     /// Returns a two-dimensional parameter.
     pub fn matrix(&self, name: &str) -> MatrixView<'a> {
-        let (dimensions, values) = self.slices[name];
+        let ParameterView { dimensions, values } = self.slices[name];
         MatrixView::new(values, dimensions[0], dimensions[1])
     }
 

@@ -45,9 +45,9 @@ impl Heatmap {
 
     /// Writes one matrix.
     pub fn matrix(&self, out: &mut dyn Write, alignment: &Alignment) -> Result<()> {
-        let label = |word: &String| bidi_isolate(escape_controls(word));
-        let rows: Vec<String> = alignment.target().iter().map(label).collect();
-        let columns: Vec<String> = alignment.source().iter().map(label).chain([END.to_owned()]).collect();
+        let rows = labels(alignment.target());
+        let mut columns = labels(alignment.source());
+        columns.push(END.to_owned());
         let margin = rows.iter().map(|word| word.width()).max().unwrap_or(0);
         let widths: Vec<usize> = columns.iter().map(|word| word.width().max(CELL)).collect();
         let mut first = 0;
@@ -109,6 +109,10 @@ impl Heatmap {
     }
 }
 
+fn labels(words: &[String]) -> Vec<String> {
+    words.iter().map(|word| bidi_isolate(escape_controls(word))).collect()
+}
+
 /// Right-aligns a word by its display width, which may exceed the limit of `{:>width$}`, 65,535.
 fn padded(word: &str, width: usize) -> String {
     format!("{}{word}", " ".repeat(width.saturating_sub(word.width())))
@@ -116,7 +120,7 @@ fn padded(word: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples;
+    use super::super::samples::{self, words};
     use super::*;
 
     fn drawn(alignment: &Alignment) -> String {
@@ -141,7 +145,6 @@ noir      ·  █  85     10      5
 
     #[test]
     fn keeps_right_to_left_words_above_their_weights() {
-        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let alignment = Alignment::from_rows(words("שלום עולם."), words("مرحبا x"), &vec![vec![0.75, 0.25, 0.0]; 2]);
         let expected = "
         \u{2068}שלום\u{2069}  \u{2068}עולם.\u{2069}   </s>
@@ -162,19 +165,20 @@ noir      ·  █  85     10      5
 
     #[test]
     fn color_changes_only_color() {
-        let render = |color| String::from_utf8(samples::render(&mut Heatmap::new(color, None))).unwrap();
-        let (colored, mut plain) = (render(true), String::new());
+        let [plain, colored] =
+            [false, true].map(|color| String::from_utf8(samples::render(&mut Heatmap::new(color, None))).unwrap());
         assert!(colored.contains("\x1b["), "{colored}");
+        let mut without_color = String::new();
         for (index, part) in colored.split('\x1b').enumerate() {
-            plain.push_str(if index == 0 { part } else { part.split_once('m').unwrap().1 });
+            without_color.push_str(if index == 0 { part } else { part.split_once('m').unwrap().1 });
         }
-        assert_eq!(plain, render(false));
+        assert_eq!(without_color, plain);
     }
 
     #[test]
     fn accepts_words_of_any_width() {
-        let words = |word: &str| vec![word.repeat(70_000), "b".to_owned()];
-        let alignment = Alignment::from_rows(words("a"), words("世"), &vec![vec![0.5, 0.5, 0.0]; 2]);
+        let [source, target] = ["a", "世"].map(|word| vec![word.repeat(70_000), "b".to_owned()]);
+        let alignment = Alignment::from_rows(source, target, &vec![vec![0.5, 0.5, 0.0]; 2]);
         let widths: Vec<usize> = drawn(&alignment).lines().map(str::width).collect();
         assert_eq!(widths, [140_000 + 2 + 70_000 + 2 * 7; 3]);
     }

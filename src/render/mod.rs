@@ -93,9 +93,13 @@ pub trait Renderer {
 mod samples {
     use super::*;
 
+    /// Words of a text, separated by spaces.
+    pub fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
     /// Renders two sentences, the second of which has an empty target.
     pub fn render(renderer: &mut dyn Renderer) -> Vec<u8> {
-        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let rows = [vec![0.9, 0.05, 0.02, 0.03], vec![0.0, 0.25, 0.75, 0.0], vec![0.004, 0.846, 0.1, 0.05]];
         let first = Alignment::from_rows(words("the black \"cat\""), words("le chat noir"), &rows);
         let second = Alignment::from_rows(words("नमस्ते 世界"), vec![], &[]);

@@ -20,8 +20,7 @@ impl Renderer for Nematus {
         for (row, &end) in item.alignment.rows().zip(item.alignment.end_weights()) {
             write_row(out, row, end)?;
         }
-        let (row, end) = item.alignment.last_row();
-        write_row(out, &row, end)?;
+        write_row(out, item.alignment.last_row(), item.alignment.last_end_weight())?;
         writeln!(out)
     }
 }

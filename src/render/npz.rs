@@ -62,11 +62,11 @@ fn weights(alignment: &Alignment) -> Vec<u8> {
 fn texts(words: &[String]) -> Vec<u8> {
     let longest = words.iter().map(|word| word.chars().count()).max().unwrap_or(0);
     let width = longest.clamp(1, MAX_WORD_CHARS);
-    let padded = |word: &'_ String| -> Vec<u32> {
-        let characters = word.chars().map(u32::from).chain(std::iter::repeat(0));
-        characters.take(width).collect()
-    };
-    npy(&format!("<U{width}"), &format!("{},", words.len()), words.iter().flat_map(padded).flat_map(u32::to_le_bytes))
+    let characters = words.iter().flat_map(|word| {
+        let characters = word.chars().map(u32::from);
+        characters.chain(std::iter::repeat(0)).take(width)
+    });
+    npy(&format!("<U{width}"), &format!("{},", words.len()), characters.flat_map(u32::to_le_bytes))
 }
 
 /// Array as a .npy file.

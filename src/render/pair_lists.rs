@@ -79,11 +79,18 @@ pub fn write_noisy_pairs(
     numbers: &LineNumbers,
 ) -> Result<()> {
     let found = noise_scores(features);
-    let noisy = |index: usize| {
-        let (Pair { source, target }, NoiseFeatures { score, unlinked, .. }) = (&pairs[index], features[index]);
-        NoisyPair { schema: SCHEMA, line: numbers.of(index), suspicion: found[index], score, unlinked, source, target }
-    };
-    let list: Vec<NoisyPair> = rank_by_noise(&found).into_iter().map(noisy).collect();
+    let mut list = Vec::with_capacity(pairs.len());
+    for index in rank_by_noise(&found) {
+        list.push(NoisyPair {
+            schema: SCHEMA,
+            line: numbers.of(index),
+            suspicion: found[index],
+            score: features[index].score,
+            unlinked: features[index].unlinked,
+            source: &pairs[index].source,
+            target: &pairs[index].target,
+        });
+    }
     match format {
         ListFormat::Table => write_table(out, file, &list),
         ListFormat::Json => Ok(writeln!(out, "{}", serde_json::to_string(&list)?)?),

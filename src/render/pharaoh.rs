@@ -4,7 +4,7 @@
 use std::io::{Result, Write};
 
 use super::{Item, Renderer};
-use crate::alignment::{Link, LinkFormat};
+use crate::alignment::LinkFormat;
 
 /// Renders a line of links per sentence.
 #[derive(Default)]
@@ -25,9 +25,12 @@ impl Renderer for Pharaoh {
         if !self.probabilities {
             return writeln!(out, "{}", self.link_format.format_line(item.links));
         }
-        let written =
-            |link: &Link| format!("{}:{:.4}", self.link_format.format_link(*link), item.link_scores.score(*link));
-        writeln!(out, "{}", item.links.iter().map(written).collect::<Vec<_>>().join(" "))
+        let links: Vec<String> = item
+            .links
+            .iter()
+            .map(|&link| format!("{}:{:.4}", self.link_format.format_link(link), item.link_scores.score(link)))
+            .collect();
+        writeln!(out, "{}", links.join(" "))
     }
 }
 

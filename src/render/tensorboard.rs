@@ -26,11 +26,11 @@ pub fn event_file_header(wall_time: f64, step: u64) -> Vec<u8> {
 
 /// Event of tagged values at a step, given the time in seconds since 1970.
 pub fn scalars_event(wall_time: f64, step: u64, values: &[(String, f64)]) -> Vec<u8> {
-    let value = |summary: Message, (tag, value): &(String, f64)| {
+    let mut summary = Message::default();
+    for (tag, value) in values {
         let value = Message::default().bytes(1, tag.as_bytes()).float(2, *value as f32);
-        summary.bytes(1, &value.0)
-    };
-    let summary = values.iter().fold(Message::default(), value);
+        summary = summary.bytes(1, &value.0);
+    }
     record(&event(wall_time, step).bytes(5, &summary.0).0)
 }
 
@@ -175,11 +175,11 @@ mod tests {
         let values = [("training/loss".to_owned(), 3.25), ("validation/bleu".to_owned(), -0.1)];
         let file = [event_file_header(1.5, 301), scalars_event(2.5, 300, &values)].concat();
         let events: Vec<_> = records(&file).into_iter().map(fields).collect();
-        let number = |number: u64| number.to_le_bytes().to_vec();
-        let time = |time: f64| time.to_le_bytes().to_vec();
-        assert_eq!(events[0], [(1, time(1.5)), (2, number(0)), (3, VERSION.to_vec())]);
-        assert_eq!(events[1], [(1, time(1.5)), (2, number(301)), (7, vec![8, 1])]);
-        assert_eq!(events[2][..2], [(1, time(2.5)), (2, number(300))]);
+        let [first_time, second_time] = [1.5f64, 2.5].map(|time| time.to_le_bytes().to_vec());
+        let [zero, first_step, second_step] = [0u64, 301, 300].map(|step| step.to_le_bytes().to_vec());
+        assert_eq!(events[0], [(1, first_time.clone()), (2, zero), (3, VERSION.to_vec())]);
+        assert_eq!(events[1], [(1, first_time), (2, first_step), (7, vec![8, 1])]);
+        assert_eq!(events[2][..2], [(1, second_time), (2, second_step)]);
         assert_eq!((events.len(), events[2].len(), events[2][2].0), (3, 3, 5));
         for ((tag, value), (field, message)) in values.iter().zip(fields(&events[2][2].1)) {
             assert_eq!(field, 1);

@@ -68,7 +68,7 @@ fn escape_field(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples;
+    use super::super::samples::{self, words};
     use super::*;
     use crate::alignment::{Alignment, LinkScores};
 
@@ -99,8 +99,7 @@ sentence\tsource\ttarget\tsource_word\ttarget_word\tweight\tlink\tlink_score
 
     #[test]
     fn writes_ranks_of_translations() {
-        let words = || vec!["a".to_owned()];
-        let alignment = Alignment::from_rows(words(), words(), &[vec![1.0, 0.0]]);
+        let alignment = Alignment::from_rows(words("a"), words("a"), &[vec![1.0, 0.0]]);
         let scores = LinkScores::from_attention(&alignment);
         let (mut tsv, mut out) = (Tsv::ranked(), Vec::new());
         tsv.item(&mut out, &Item { rank: Some(2), ..samples::item(7, &alignment, &scores, &[]) }).unwrap();

@@ -32,12 +32,14 @@ impl AvoidedPhrases {
             return Self::default();
         }
         let phrases = SortedPhrases::new(phrases);
-        let traits = |text: &String| TokenTraits {
-            begins_avoided: phrases.may_begin_within(text, forms),
-            begins_known: known_words.as_ref().is_none_or(|known| known.cover(text, false)),
-            is_lowercase_word: is_lowercase_word(text),
-        };
-        let tokens = forms.texts().iter().map(traits).collect();
+        let mut tokens = Vec::with_capacity(forms.texts().len());
+        for text in forms.texts() {
+            tokens.push(TokenTraits {
+                begins_avoided: phrases.may_begin_within(text, forms),
+                begins_known: known_words.as_ref().is_none_or(|known| known.cover(text, false)),
+                is_lowercase_word: is_lowercase_word(text),
+            });
+        }
         Self { phrases, known_words, tokens }
     }
 

@@ -3,9 +3,10 @@
 use std::sync::Mutex;
 
 use candle_core::Result;
+use rayon::prelude::*;
 
-use super::ensemble_scorer::map_batches;
-use super::{Cancellation, DecodingConstraints, Hypothesis, Scorer, Search, SearchInput, sample, search};
+use super::{Cancellation, DecodingConstraints, EnsembleScorer, Hypothesis, Search, SearchInput, sample, search};
+use crate::kernels::Backend;
 use crate::model::cpu::PackingMode;
 use crate::model::{MIN_SHORTLIST_VOCABULARY, RnnSearch, Shortlist, TokenLexicon};
 use crate::text::PaddedBatch;
@@ -50,36 +51,65 @@ pub fn search_all(
     let max_sentences = (BATCH_HYPOTHESES / settings.width().max(1)).clamp(1, BATCH_SENTENCES);
     let batches = batches(sources, rayon::current_num_threads(), max_sentences);
     on_progress(sources.len() - batches.iter().map(Vec::len).sum::<usize>());
-    let progress = Mutex::new(on_progress);
-    let pad = |batch: &Vec<usize>| {
-        let batch = batch.iter().map(|&index| &sources[index]);
-        let padded = PaddedBatch::new(batch.clone().map(|source| source.tokens.as_slice()));
-        (padded, shortlist(models, batch, settings))
-    };
-    let translate = |batch: &Vec<usize>, padded: &PaddedBatch, scorer: &mut dyn Scorer| {
-        let input = |(&index, &source_tokens): (&usize, &usize)| SearchInput {
-            seed_index: sources[index].seed_index.unwrap_or(index as u64),
-            source_tokens,
-            constraints: &sources[index].constraints,
-            cancellation: Some(&sources[index].cancellation),
-        };
-        let input: Vec<SearchInput> = batch.iter().zip(&padded.lengths).map(input).collect();
-        let found = match settings {
-            Search::Beam(settings) => search(scorer, &input, settings)?,
-            Search::Sample(settings) => sample(scorer, &input, settings)?,
-        };
-        if let Ok(mut on_progress) = progress.lock() {
-            on_progress(padded.batch());
-        }
-        Ok(found)
-    };
-    let found = map_batches(models, packing_mode(models[0], sources, settings), &batches, pad, translate)?;
-    for (batch, found) in batches.iter().zip(found) {
+    let search = BatchedSearch { models, sources, settings, on_progress: Mutex::new(on_progress) };
+    for (batch, found) in batches.iter().zip(search.run(&batches)?) {
         for (&index, hypotheses) in batch.iter().zip(found) {
             results[index] = hypotheses;
         }
     }
     Ok(results)
+}
+
+/// Search for several batches of sources.
+struct BatchedSearch<'a, 'p> {
+    models: &'a [&'a RnnSearch],
+    sources: &'a [Source],
+    settings: &'a Search,
+    /// Receives the number of sentences of each finished batch.
+    on_progress: Mutex<&'a mut (dyn FnMut(usize) + Send + 'p)>,
+}
+
+impl BatchedSearch<'_, '_> {
+    /// Decodes batches, which are indices of sources. Returns the hypotheses of each source of each batch.
+    fn run(&self, batches: &[Vec<usize>]) -> Result<Vec<Vec<Vec<Hypothesis>>>> {
+        let Self { models, sources, settings, .. } = *self;
+        if models.iter().all(|model| model.backend() == Backend::Cpu) {
+            // One batch per core: the matrix products of one batch are too small to parallelize.
+            RnnSearch::with_packed(models, packing_mode(models[0], sources, settings), |packed| {
+                let batches = batches.par_iter().with_max_len(1);
+                batches.map(|batch| self.decode(batch, |source| Ok(EnsembleScorer::cpu(packed, source)))).collect()
+            })
+        } else {
+            let batches = batches.iter();
+            batches.map(|batch| self.decode(batch, |source| EnsembleScorer::reference(models, source))).collect()
+        }
+    }
+
+    /// Decodes one batch with a scorer over its sources.
+    fn decode<'s>(
+        &self,
+        batch: &[usize],
+        scorer: impl FnOnce(&PaddedBatch) -> Result<EnsembleScorer<'s>>,
+    ) -> Result<Vec<Vec<Hypothesis>>> {
+        let sources = batch.iter().map(|&index| &self.sources[index]);
+        let padded = PaddedBatch::new(sources.clone().map(|source| source.tokens.as_slice()));
+        let mut inputs = Vec::with_capacity(batch.len());
+        for (&index, &source_tokens) in batch.iter().zip(&padded.lengths) {
+            let Source { constraints, cancellation, seed_index, .. } = &self.sources[index];
+            let (seed_index, cancellation) = (seed_index.unwrap_or(index as u64), Some(cancellation));
+            inputs.push(SearchInput { seed_index, source_tokens, constraints, cancellation });
+        }
+        let shortlist = shortlist(self.models, sources, self.settings);
+        let mut scorer = scorer(&padded)?.restricted(shortlist.as_ref());
+        let found = match self.settings {
+            Search::Beam(options) => search(&mut scorer, &inputs, options)?,
+            Search::Sample(options) => sample(&mut scorer, &inputs, options)?,
+        };
+        if let Ok(mut on_progress) = self.on_progress.lock() {
+            on_progress(padded.batch());
+        }
+        Ok(found)
+    }
 }
 
 /// Shortlist of the tokens of sources without constraints. Samples are drawn from all tokens.
@@ -95,8 +125,11 @@ pub(super) fn shortlist<'s>(
     let is_exact = models.iter().any(|model| model.architecture().attention.is_exact());
     let is_large = models[0].architecture().target_vocabulary >= MIN_SHORTLIST_VOCABULARY;
     let lexicons: Vec<&TokenLexicon> = models.iter().map(|model| Some(&**model.lexicon()?)).collect::<Option<_>>()?;
-    let selected = |source: &'s Source| source.constraints.is_empty().then_some(&source.tokens[..]);
-    (is_restricted && is_large && !is_exact).then(|| Shortlist::new(&lexicons, sources.map(selected)))
+    if !is_restricted || !is_large || is_exact {
+        return None;
+    }
+    let selected = sources.map(|source| source.constraints.is_empty().then_some(&source.tokens[..]));
+    Some(Shortlist::new(&lexicons, selected))
 }
 
 pub(super) fn packing_mode(model: &RnnSearch, sources: &[Source], settings: &Search) -> PackingMode {
@@ -114,12 +147,12 @@ fn batches(sources: &[Source], cores: usize, max_sentences: usize) -> Vec<Vec<us
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for index in order {
         // Sources are sorted by length: the new one is the longest.
-        let fits = |batch: &Vec<usize>| {
-            batch.len() < max_sentences && (batch.len() + 1) * (sources[index].tokens.len() + 1) <= BATCH_TOKENS
-        };
-        match batches.last_mut().filter(|batch| fits(batch)) {
-            Some(batch) => batch.push(index),
-            None => batches.push(vec![index]),
+        let length = sources[index].tokens.len() + 1;
+        match batches.last_mut() {
+            Some(batch) if batch.len() < max_sentences && (batch.len() + 1) * length <= BATCH_TOKENS => {
+                batch.push(index);
+            }
+            _ => batches.push(vec![index]),
         }
     }
     batches.reverse();

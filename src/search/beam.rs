@@ -17,7 +17,7 @@ use candle_core::Result;
 use super::hypothesis_arena::{HypothesisArena, HypothesisStep};
 use super::observer::{KeptExtension, SearchObserver, Unobserved};
 use super::{
-    BeamSearch, Cancellation, ConstraintState, DecodingConstraints, Distribution, Hypothesis, HypothesisScoring,
+    BeamOptions, Cancellation, ConstraintState, DecodingConstraints, Distribution, Hypothesis, HypothesisScoring,
     Predictions, Scorer, TokenCandidate,
 };
 use crate::text::{BEGIN, END};
@@ -44,11 +44,10 @@ const GREEDY: usize = 1;
 struct Beam<'a> {
     constraints: &'a DecodingConstraints,
     cancellation: Option<&'a Cancellation>,
-    settings: &'a BeamSearch,
+    settings: &'a BeamOptions,
     arena: HypothesisArena,
     live: Vec<LiveHypothesis>,
-    /// Complete hypotheses; true if they end with `</s>`.
-    complete: Vec<(usize, bool)>,
+    complete: Vec<CompleteHypothesis>,
     /// Highest score of a finished hypothesis that meets the constraints.
     best_score: f64,
     /// Width of each search, less its finished hypotheses.
@@ -64,6 +63,35 @@ struct LiveHypothesis {
     last: Option<usize>,
     /// Searches that keep it.
     kept_by: [bool; 2],
+}
+
+/// Hypothesis that has ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct CompleteHypothesis {
+    /// Last step.
+    last: usize,
+    /// True if it ends with `</s>`; otherwise search stopped it.
+    finished: bool,
+}
+
+/// Complete hypothesis with its rank among others.
+struct RankedHypothesis {
+    complete: CompleteHypothesis,
+    /// Number of required phrases other than terms that it lacks.
+    unmet_requirements: usize,
+    score: f64,
+}
+
+/// Live hypothesis that a search extends.
+struct Parent<'p> {
+    /// Index of the live hypothesis.
+    index: usize,
+    /// Search that extends it.
+    search: usize,
+    log_probability: f64,
+    next: Distribution<'p>,
+    /// Attention weights of the next token.
+    attention: &'p [f32],
 }
 
 /// Live hypothesis extended by one token.
@@ -82,13 +110,14 @@ struct Extension {
     kept_by: [bool; 2],
 }
 
-/// Extensions to consider.
-#[derive(Clone, Copy)]
-struct ExtensionKind {
-    /// Search whose live hypotheses are extended.
-    search: usize,
-    /// Omits extensions that disagree with the model.
-    only_agreeing: bool,
+impl RankedHypothesis {
+    /// Orders finished hypotheses first, then those with fewer unmet requirements, then by descending score.
+    fn better_first(&self, other: &Self) -> Ordering {
+        let finished_first = other.complete.finished.cmp(&self.complete.finished);
+        finished_first
+            .then(self.unmet_requirements.cmp(&other.unmet_requirements))
+            .then(other.score.total_cmp(&self.score))
+    }
 }
 
 impl Extension {
@@ -107,7 +136,11 @@ impl Extension {
 ///
 /// # Errors
 /// The scorer fails.
-pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamSearch) -> Result<Vec<Vec<Hypothesis>>> {
+pub fn search(
+    scorer: &mut dyn Scorer,
+    sources: &[SearchInput],
+    settings: &BeamOptions,
+) -> Result<Vec<Vec<Hypothesis>>> {
     search_observed(scorer, sources, settings, &mut Unobserved)
 }
 
@@ -118,7 +151,7 @@ pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamS
 pub(super) fn search_observed(
     scorer: &mut dyn Scorer,
     sources: &[SearchInput],
-    settings: &BeamSearch,
+    settings: &BeamOptions,
     observer: &mut impl SearchObserver,
 ) -> Result<Vec<Vec<Hypothesis>>> {
     let mut beams: Vec<Beam> =
@@ -151,7 +184,7 @@ pub(super) fn is_cancelled(cancellation: Option<&Cancellation>) -> bool {
 }
 
 impl<'a> Beam<'a> {
-    fn new(row: usize, source: &SearchInput<'a>, settings: &'a BeamSearch) -> Self {
+    fn new(row: usize, source: &SearchInput<'a>, settings: &'a BeamOptions) -> Self {
         let has_greedy = settings.beam > 1;
         let required = source.constraints.required_tokens();
         Self {
@@ -222,14 +255,16 @@ impl<'a> Beam<'a> {
     /// Selects the extensions that survive. Those that lead to avoided words compete among themselves, since they are
     /// probable and may yet die.
     fn select(&self, search: usize, extensions: Vec<Extension>) -> Vec<Extension> {
+        let (width, last_bank) = (self.widths[search], self.constraints.required_tokens());
         let (doubtful, others) = extensions.into_iter().partition(|extension| extension.leads_to_avoided);
-        let selected = |extensions| allocate(extensions, self.widths[search], self.constraints.required_tokens());
-        [selected(others), selected(doubtful)].concat()
+        let mut selected = allocate(others, width, last_bank);
+        selected.extend(allocate(doubtful, width, last_bank));
+        selected
     }
 
     /// Completes a hypothesis that ends with `</s>`.
     fn finish(&mut self, step: usize, kept_by: [bool; 2]) {
-        self.complete.push((step, true));
+        self.complete.push(CompleteHypothesis { last: step, finished: true });
         for (width, kept) in self.widths.iter_mut().zip(kept_by) {
             *width = width.saturating_sub(usize::from(kept));
         }
@@ -260,7 +295,7 @@ impl<'a> Beam<'a> {
 
     fn prune(&mut self) {
         let live = self.live.iter_mut().filter_map(|one| one.last.as_mut());
-        self.arena.prune(live.chain(self.complete.iter_mut().map(|(last, _)| last)));
+        self.arena.prune(live.chain(self.complete.iter_mut().map(|complete| &mut complete.last)));
     }
 
     /// Extensions of the live hypotheses of a search, among them the best ones; with `only_agreeing`, those that agree with
@@ -274,14 +309,21 @@ impl<'a> Beam<'a> {
     ) -> Vec<Extension> {
         let mut extensions: Vec<Extension> = Vec::new();
         let width = self.widths[search];
-        let kind = ExtensionKind { search, only_agreeing };
         // Score of the worst extension that can still enter the beam.
         let mut floor = f64::NEG_INFINITY;
-        for parent in (0..self.live.len()).filter(|&parent| self.live[parent].kept_by[search]) {
-            let row = first_row + parent;
-            let attention = &predictions.attention[row];
-            extensions.extend(self.extensions_of(parent, predictions.row(row), attention, floor, kind));
-            if self.is_unconstrained() && extensions.len() >= 2 * width {
+        for (index, hypothesis) in self.live.iter().enumerate().filter(|(_, hypothesis)| hypothesis.kept_by[search]) {
+            let row = first_row + index;
+            let log_probability = hypothesis.last.map_or(0.0, |last| self.arena.step(last).log_probability);
+            let (next, attention) = (predictions.row(row), &predictions.attention[row][..]);
+            let parent = Parent { index, search, log_probability, next, attention };
+            if !self.is_unconstrained() {
+                extensions.extend(self.constrained_extensions(&parent, only_agreeing));
+                continue;
+            }
+            for candidate in parent.next.best_above(width, floor - log_probability) {
+                extensions.push(self.extension(&parent, candidate, ConstraintState::default(), false));
+            }
+            if extensions.len() >= 2 * width {
                 extensions.select_nth_unstable_by(width - 1, Extension::better_first);
                 extensions.truncate(width);
                 floor = extensions[width - 1].sum();
@@ -290,46 +332,51 @@ impl<'a> Beam<'a> {
         extensions
     }
 
-    /// Extensions of a live hypothesis; without constraints, only those whose score is at least `floor`.
-    fn extensions_of(
-        &self,
-        parent: usize,
-        next: Distribution,
-        attention: &[f32],
-        floor: f64,
-        kind: ExtensionKind,
-    ) -> Vec<Extension> {
-        let ExtensionKind { search, only_agreeing } = kind;
-        let width = self.widths[search];
-        let kept_by = [search == WIDE, search == GREEDY];
-        let last = self.live[parent].last;
+    /// Extensions of a live hypothesis under constraints: the best ones, and those that advance required phrases. Those that
+    /// lead to avoided words are chosen apart.
+    fn constrained_extensions(&self, parent: &Parent, only_agreeing: bool) -> Vec<Extension> {
+        let last = self.live[parent.index].last;
         let state = self.state(last);
-        let sum = last.map_or(0.0, |last| self.arena.step(last).log_probability);
-        let extension = |candidate: TokenCandidate, state, leads_to_avoided| {
-            let TokenCandidate { token, log_probability } = candidate;
-            let (log_probability, bank) = (sum + f64::from(log_probability), self.constraints.bank(&state));
-            Extension { log_probability, state, parent, token, bank, leads_to_avoided, kept_by }
-        };
-        if self.is_unconstrained() {
-            let candidates = next.best_above(width, floor - sum);
-            let unconstrained = |candidate| extension(candidate, ConstraintState::default(), false);
-            return candidates.into_iter().map(unconstrained).collect();
-        }
         let reversed = self.arena.ancestors(last).map(|step| step.token);
-        let mask = self.constraints.token_mask(&state, reversed, next, self.settings.limits.no_repeat);
-        let allows = |token| mask.allows(token) && (!only_agreeing || mask.agrees_with_model(token));
-        let best = |leads_to_avoided| {
-            next.best(width, &|token| mask.leads_to_avoided(token) == leads_to_avoided && allows(token))
-        };
-        let mut candidates = [best(false), best(true)].concat();
-        let is_missing = |token: &u32| candidates.iter().all(|candidate| candidate.token != *token);
-        let proposed: Vec<u32> = mask.proposals().filter(is_missing).collect();
-        candidates.extend(proposed.into_iter().map(|token| next.candidate(token)));
-        let constrained = |candidate: TokenCandidate| {
-            let state = mask.advance(candidate.token, attention);
-            extension(candidate, state, mask.leads_to_avoided(candidate.token))
-        };
-        candidates.into_iter().map(constrained).collect()
+        let mask = self.constraints.token_mask(&state, reversed, parent.next, self.settings.limits.no_repeat);
+        let mut candidates: Vec<TokenCandidate> = Vec::new();
+        for leads_to_avoided in [false, true] {
+            candidates.extend(parent.next.best(self.widths[parent.search], &|token| {
+                mask.leads_to_avoided(token) == leads_to_avoided
+                    && mask.allows(token)
+                    && (!only_agreeing || mask.agrees_with_model(token))
+            }));
+        }
+        let best = candidates.len();
+        for token in mask.proposals() {
+            if candidates[..best].iter().all(|candidate| candidate.token != token) {
+                candidates.push(parent.next.candidate(token));
+            }
+        }
+        let mut extensions = Vec::with_capacity(candidates.len());
+        for candidate in candidates {
+            let state = mask.advance(candidate.token, parent.attention);
+            extensions.push(self.extension(parent, candidate, state, mask.leads_to_avoided(candidate.token)));
+        }
+        extensions
+    }
+
+    fn extension(
+        &self,
+        parent: &Parent,
+        candidate: TokenCandidate,
+        state: ConstraintState,
+        leads_to_avoided: bool,
+    ) -> Extension {
+        Extension {
+            log_probability: parent.log_probability + f64::from(candidate.log_probability),
+            bank: self.constraints.bank(&state),
+            state,
+            parent: parent.index,
+            token: candidate.token,
+            leads_to_avoided,
+            kept_by: [parent.search == WIDE, parent.search == GREEDY],
+        }
     }
 
     fn is_unconstrained(&self) -> bool {
@@ -343,8 +390,9 @@ impl<'a> Beam<'a> {
     /// Completes the live hypotheses of a search without `</s>`.
     fn stop(&mut self, search: usize) {
         for last in self.live.iter().filter(|one| one.kept_by[search]).filter_map(|one| one.last) {
-            if !self.complete.contains(&(last, false)) {
-                self.complete.push((last, false));
+            let stopped = CompleteHypothesis { last, finished: false };
+            if !self.complete.contains(&stopped) {
+                self.complete.push(stopped);
             }
         }
     }
@@ -364,21 +412,22 @@ impl<'a> Beam<'a> {
     /// Complete hypotheses, best first. If there is none, since no prediction was a number or the search was
     /// cancelled, returns one that is degenerate.
     fn hypotheses(&self) -> Vec<Hypothesis> {
-        let state = |last: usize| &self.arena.step(last).state;
-        let rank = |&(last, finished): &(usize, bool)| {
-            (finished, self.constraints.unmet_requirements(state(last)), self.score(last), last)
-        };
-        let mut ranked: Vec<(bool, usize, f64, usize)> = self.complete.iter().map(rank).collect();
-        ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then(b.2.total_cmp(&a.2)));
+        let mut ranked: Vec<RankedHypothesis> = Vec::with_capacity(self.complete.len());
+        for &complete in &self.complete {
+            let unmet_requirements = self.constraints.unmet_requirements(&self.arena.step(complete.last).state);
+            ranked.push(RankedHypothesis { complete, unmet_requirements, score: self.score(complete.last) });
+        }
+        ranked.sort_by(RankedHypothesis::better_first);
         ranked.truncate(self.settings.best.max(1));
         if ranked.is_empty() {
             return vec![Hypothesis { finished: false, ..Hypothesis::empty() }];
         }
-        let hypothesis = |(finished, _, score, last)| {
-            let unmet_phrases = self.constraints.unmet_phrases(state(last)).collect();
-            self.arena.hypothesis(last, finished, unmet_phrases, score)
-        };
-        ranked.into_iter().map(hypothesis).collect()
+        let mut hypotheses = Vec::with_capacity(ranked.len());
+        for RankedHypothesis { complete: CompleteHypothesis { last, finished }, score, .. } in ranked {
+            let unmet_phrases = self.constraints.unmet_phrases(&self.arena.step(last).state).collect();
+            hypotheses.push(self.arena.hypothesis(last, finished, unmet_phrases, score));
+        }
+        hypotheses
     }
 }
 
@@ -415,8 +464,8 @@ mod tests {
     use super::super::table_scorer::{TableScorer, every_sequence, unconstrained};
     use super::*;
 
-    fn settings(beam: usize, length_penalty: f64) -> BeamSearch {
-        BeamSearch {
+    fn settings(beam: usize, length_penalty: f64) -> BeamOptions {
+        BeamOptions {
             beam,
             scoring: HypothesisScoring { length_penalty, coverage_penalty: 0.0, ..HypothesisScoring::default() },
             limits: LengthLimits { length_factor: 0.0, length_extra: 4, no_repeat: None },
@@ -424,34 +473,39 @@ mod tests {
         }
     }
 
-    fn with_coverage(settings: BeamSearch, coverage_penalty: f64) -> BeamSearch {
-        BeamSearch { scoring: HypothesisScoring { coverage_penalty, ..settings.scoring }, ..settings }
+    fn with_coverage(settings: BeamOptions, coverage_penalty: f64) -> BeamOptions {
+        BeamOptions { scoring: HypothesisScoring { coverage_penalty, ..settings.scoring }, ..settings }
     }
 
-    fn with_max_tokens(settings: BeamSearch, length_extra: usize) -> BeamSearch {
-        BeamSearch { limits: LengthLimits { length_extra, ..settings.limits }, ..settings }
+    fn with_max_tokens(settings: BeamOptions, length_extra: usize) -> BeamOptions {
+        BeamOptions { limits: LengthLimits { length_extra, ..settings.limits }, ..settings }
+    }
+
+    fn tokens_of(found: &[Hypothesis]) -> Vec<Vec<u32>> {
+        found.iter().map(|one| one.tokens.clone()).collect()
+    }
+
+    /// Score of a finished sequence. The table attends to the previous token.
+    fn score(table: &TableScorer, tokens: &[u32], scoring: &HypothesisScoring) -> f64 {
+        let covered: std::collections::HashSet<u32> = tokens.iter().copied().chain([BEGIN]).collect();
+        let uncovered = (8 - covered.len()) as f64 * 0.02f64.ln();
+        let sum = table.log_probability(0, tokens) + scoring.coverage_penalty * uncovered;
+        sum / (tokens.len() as f64 + 1.0).powf(scoring.length_penalty)
     }
 
     #[test]
     fn wide_beam_agrees_with_exhaustive_search() {
-        // The table attends to the previous token.
-        let uncovered = |tokens: &[u32]| {
-            let covered: std::collections::HashSet<u32> = tokens.iter().copied().chain([BEGIN]).collect();
-            (8 - covered.len()) as f64 * 0.02f64.ln()
-        };
         for (seed, coverage_penalty, length_penalty) in (0..20).flat_map(|seed| [(seed, 0.0, 0.0), (seed, 0.3, 0.7)]) {
             let mut table = TableScorer::new(1, seed);
             let settings = with_coverage(settings(400, length_penalty), coverage_penalty);
             let found = search(&mut table, &unconstrained(1), &settings).unwrap().remove(0);
-            let score = |tokens: &[u32]| {
-                let sum = table.log_probability(0, tokens) + coverage_penalty * uncovered(tokens);
-                sum / (tokens.len() as f64 + 1.0).powf(length_penalty)
-            };
+            let scoring = &settings.scoring;
             let mut all = every_sequence(3);
-            all.sort_by(|a, b| score(b).total_cmp(&score(a)));
+            all.sort_by(|a, b| score(&table, b, scoring).total_cmp(&score(&table, a, scoring)));
+            assert!(found.len() >= 2);
             for (found, tokens) in found.iter().zip(&all[..2]) {
                 assert_eq!(&found.tokens, tokens);
-                assert!((found.score - score(tokens)).abs() < 1e-5);
+                assert!((found.score - score(&table, tokens, scoring)).abs() < 1e-5);
                 assert!((found.log_probability - table.log_probability(0, tokens)).abs() < 1e-5);
             }
         }
@@ -460,7 +514,6 @@ mod tests {
     #[test]
     fn pruning_the_arena_keeps_the_results() {
         let settings = with_max_tokens(settings(100, 0.7), 60);
-        let tokens = |found: &[Hypothesis]| found.iter().map(|one| one.tokens.clone()).collect::<Vec<_>>();
         let mut table = TableScorer::new(1, 3);
         // No hypothesis finishes: the beam stays full.
         table.probabilities[0].iter_mut().for_each(|row| row[END as usize] = 0.0);
@@ -477,14 +530,14 @@ mod tests {
         beam.prune();
         let after = beam.hypotheses();
         assert!(beam.arena.len() < all * 4 / 5, "{} of {all}", beam.arena.len());
-        assert_eq!(tokens(&before), tokens(&after));
+        assert_eq!(tokens_of(&before), tokens_of(&after));
         let mut table = TableScorer::new(1, 3);
         table.probabilities[0].iter_mut().for_each(|row| row[END as usize] = 0.0);
         let found = search(&mut table, &unconstrained(1), &settings).unwrap().remove(0);
-        assert_eq!(tokens(&found), tokens(&before));
-        let three = BeamSearch { best: 3, ..settings };
+        assert_eq!(tokens_of(&found), tokens_of(&before));
+        let three = BeamOptions { best: 3, ..settings };
         beam.settings = &three;
-        assert_eq!(tokens(&beam.hypotheses()), tokens(&before)[..3]);
+        assert_eq!(tokens_of(&beam.hypotheses()), tokens_of(&before)[..3]);
     }
 
     #[test]
@@ -516,9 +569,10 @@ mod tests {
             })
             .collect();
         let together = search(&mut TableScorer::new(5, 3), &unconstrained(5), &settings(3, 1.0)).unwrap();
+        assert_eq!(alone.len(), together.len());
         for (alone, together) in alone.iter().zip(&together) {
-            let flat = |found: &[Hypothesis]| found.iter().map(|h| (h.tokens.clone(), h.score)).collect::<Vec<_>>();
-            assert_eq!(flat(alone), flat(together));
+            assert_eq!(tokens_of(alone), tokens_of(together));
+            assert!(alone.iter().map(|one| one.score).eq(together.iter().map(|one| one.score)));
         }
     }
 

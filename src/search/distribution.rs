@@ -56,15 +56,24 @@ impl Predictions {
                 add_softmax(&mut values[row.clone()], &model.values[row]);
             }
         }
-        let mean = |row: usize| -> Vec<f32> {
-            let alphas: Vec<&Vec<f32>> = models.iter().map(|model| &model.attention[row]).collect();
-            let mean = |position: usize| alphas.iter().map(|alpha| alpha[position]).sum::<f32>() / alphas.len() as f32;
-            (0..alphas[0].len()).map(mean).collect()
-        };
-        let of_row = |row: usize| models.iter().filter_map(|model| model.heads.get(row)).flatten().cloned().collect();
-        let heads = (0..if models[0].heads.is_empty() { 0 } else { rows }).map(of_row).collect();
+        let attention = (0..rows).map(|row| Self::mean_attention(models, row)).collect();
+        let rows_with_heads = if models[0].heads.is_empty() { 0 } else { rows };
+        let mut heads = Vec::with_capacity(rows_with_heads);
+        for row in 0..rows_with_heads {
+            heads.push(models.iter().filter_map(|model| model.heads.get(row)).flatten().cloned().collect());
+        }
         let (tokens, starts) = (tokens.clone(), starts.clone());
-        Self { values, tokens, starts, summed: Some(models.len()), attention: (0..rows).map(mean).collect(), heads }
+        Self { values, tokens, starts, summed: Some(models.len()), attention, heads }
+    }
+
+    /// Returns the mean attention weights of a row, `[length]`.
+    fn mean_attention(models: &[Self], row: usize) -> Vec<f32> {
+        let mut mean = Vec::with_capacity(models[0].attention[row].len());
+        for position in 0..models[0].attention[row].len() {
+            let sum: f32 = models.iter().map(|model| model.attention[row][position]).sum();
+            mean.push(sum / models.len() as f32);
+        }
+        mean
     }
 
     /// Returns the distribution of a row.
@@ -83,12 +92,12 @@ impl From<StepOutput> for Predictions {
         let restricted: usize = tokens.iter().flatten().map(|tokens| tokens.len()).sum();
         let open = attention.len() - tokens.iter().flatten().count();
         let vocabulary = (logits.len() - restricted) / open.max(1);
-        let width = |row: usize| tokens.get(row).and_then(Option::as_ref).map_or(vocabulary, |tokens| tokens.len());
-        let ends = (0..attention.len()).scan(0, |end, row| {
-            *end += width(row);
-            Some(*end)
-        });
-        let starts = [0].into_iter().chain(ends).collect();
+        let mut end = 0;
+        let mut starts = vec![end];
+        for row in 0..attention.len() {
+            end += tokens.get(row).and_then(Option::as_ref).map_or(vocabulary, |tokens| tokens.len());
+            starts.push(end);
+        }
         Self { values: logits, tokens, starts, summed: None, attention, heads: Vec::new() }
     }
 }
@@ -126,21 +135,19 @@ impl SamplingConfig {
         candidates.sort_by(|a, b| b.log_probability.total_cmp(&a.log_probability).then(a.token.cmp(&b.token)));
         let weights = self.weights(candidates);
         let mass = self.top_p * weights.iter().sum::<f64>();
-        let mut sum = 0.0;
-        let kept = weights.iter().take_while(|&weight| {
-            let is_short = sum < mass;
-            sum += weight;
-            is_short
-        });
-        let kept = kept.count();
+        let (mut kept, mut sum) = (0, 0.0);
+        while kept < weights.len() && sum < mass {
+            sum += weights[kept];
+            kept += 1;
+        }
         candidates.truncate(kept.max(1));
     }
 
     /// Unnormalized probabilities at the temperature.
     fn weights(&self, candidates: &[TokenCandidate]) -> Vec<f64> {
         let largest = candidates.iter().map(|one| one.log_probability).fold(f32::NEG_INFINITY, f32::max);
-        let weight = |one: &TokenCandidate| (f64::from(one.log_probability - largest) / self.temperature).exp();
-        candidates.iter().map(weight).collect()
+        let log_ratios = candidates.iter().map(|one| f64::from(one.log_probability - largest));
+        log_ratios.map(|log_ratio| (log_ratio / self.temperature).exp()).collect()
     }
 }
 
@@ -173,11 +180,12 @@ impl Distribution<'_> {
     }
 
     fn candidates(&self, indices: Vec<u32>) -> Vec<TokenCandidate> {
-        let candidate = |index: u32| {
+        let mut candidates = Vec::with_capacity(indices.len());
+        for index in indices {
             let log_probability = self.log_probability(self.values[index as usize]);
-            TokenCandidate { token: self.token(index), log_probability }
-        };
-        indices.into_iter().map(candidate).collect()
+            candidates.push(TokenCandidate { token: self.token(index), log_probability });
+        }
+        candidates
     }
 
     /// Token of a value.
@@ -194,11 +202,8 @@ impl Distribution<'_> {
 
     /// Returns the entropy of the distribution in nats. All tokens outside a shortlist count as one.
     pub fn entropy(&self) -> f64 {
-        let term = |&value: &f32| {
-            let log_probability = f64::from(self.log_probability(value));
-            if log_probability == f64::NEG_INFINITY { 0.0 } else { -log_probability.exp() * log_probability }
-        };
-        self.values.iter().map(term).sum()
+        let log_probabilities = self.values.iter().map(|&value| f64::from(self.log_probability(value)));
+        log_probabilities.map(|log| if log == f64::NEG_INFINITY { 0.0 } else { -log.exp() * log }).sum()
     }
 
     /// Samples one of the allowed tokens; `None` if there is none.
@@ -211,8 +216,8 @@ impl Distribution<'_> {
         let mut candidates = match config.top_k {
             Some(k) => self.best(k, allowed),
             None => {
-                let is_candidate = |&index: &u32| is_output_token(index) && allowed(self.token(index));
-                self.candidates((0..self.values.len() as u32).filter(is_candidate).collect())
+                let indices = (0..self.values.len() as u32).filter(|&index| is_output_token(index));
+                self.candidates(indices.filter(|&index| allowed(self.token(index))).collect())
             }
         };
         config.apply_top_p(&mut candidates);
@@ -314,13 +319,13 @@ mod tests {
     #[test]
     fn ensemble_averages_probabilities() {
         let rows: [[f32; 7]; 2] = [[0.0, 0.0, 1.0, 3.0, 2.0, -1.0, 0.5], [1.0, 0.0, 4.0, 0.0, 2.5, 0.0, 0.5]];
-        let probability =
-            |row: &[f32; 7], token: usize| row[token].exp() / row.iter().map(|logit| logit.exp()).sum::<f32>();
+        let sums = rows.map(|row| row.iter().map(|logit| logit.exp()).sum::<f32>());
         let ensemble = Predictions::ensemble_mean(&rows.map(|row| from_logits(&row)));
         let found = ensemble.row(0).best(3, ANY);
         assert_eq!(tokens(&found), [2, 3, 4]);
         for TokenCandidate { token, log_probability } in found {
-            let mean = f32::midpoint(probability(&rows[0], token as usize), probability(&rows[1], token as usize));
+            let [first, second] = [0, 1].map(|model| rows[model][token as usize].exp() / sums[model]);
+            let mean = f32::midpoint(first, second);
             assert!((log_probability - mean.ln()).abs() < 1e-6, "{token}");
         }
         let alone = from_logits(&rows[0]);
@@ -342,26 +347,37 @@ mod tests {
         frequencies
     }
 
+    /// Compares frequencies of the tokens from 2 on.
+    fn assert_close(found: &[f64], expected: [f64; 4]) {
+        for (found, expected) in found[2..].iter().zip(expected) {
+            assert!((found - expected).abs() < 0.015, "{found} {expected}");
+        }
+    }
+
     #[test]
     fn samples_follow_the_distribution() {
         // `</s>` has probability 0.1, the other candidates 0.2, 0.3 and 0.4.
         let row: Vec<f32> = [9.0, 9.0, 0.1f32.ln(), 0.2f32.ln(), 0.3f32.ln(), 0.4f32.ln()].into();
         let plain = SamplingConfig::default();
-        let close = |found: Vec<f64>, expected: [f64; 4]| {
-            for (found, expected) in found[2..].iter().zip(expected) {
-                assert!((found - expected).abs() < 0.015, "{found} {expected}");
-            }
-        };
-        close(frequencies(&row, plain, ANY), [0.1, 0.2, 0.3, 0.4]);
-        close(frequencies(&row, SamplingConfig { top_k: Some(2), ..plain }, ANY), [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0]);
-        close(frequencies(&row, SamplingConfig { top_p: 0.69, ..plain }, ANY), [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0]);
-        close(frequencies(&row, SamplingConfig { top_p: 0.71, ..plain }, ANY), [0.0, 2.0 / 9.0, 3.0 / 9.0, 4.0 / 9.0]);
-        close(
-            frequencies(&row, SamplingConfig { temperature: 0.5, ..plain }, ANY),
+        assert_close(&frequencies(&row, plain, ANY), [0.1, 0.2, 0.3, 0.4]);
+        assert_close(
+            &frequencies(&row, SamplingConfig { top_k: Some(2), ..plain }, ANY),
+            [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0],
+        );
+        assert_close(
+            &frequencies(&row, SamplingConfig { top_p: 0.69, ..plain }, ANY),
+            [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0],
+        );
+        assert_close(
+            &frequencies(&row, SamplingConfig { top_p: 0.71, ..plain }, ANY),
+            [0.0, 2.0 / 9.0, 3.0 / 9.0, 4.0 / 9.0],
+        );
+        assert_close(
+            &frequencies(&row, SamplingConfig { temperature: 0.5, ..plain }, ANY),
             [1.0, 4.0, 9.0, 16.0].map(|x| x / 30.0),
         );
-        close(frequencies(&row, plain, &|token| token != 5), [1.0 / 6.0, 2.0 / 6.0, 3.0 / 6.0, 0.0]);
-        close(frequencies(&row, SamplingConfig { temperature: 1e-3, ..plain }, ANY), [0.0, 0.0, 0.0, 1.0]);
+        assert_close(&frequencies(&row, plain, &|token| token != 5), [1.0 / 6.0, 2.0 / 6.0, 3.0 / 6.0, 0.0]);
+        assert_close(&frequencies(&row, SamplingConfig { temperature: 1e-3, ..plain }, ANY), [0.0, 0.0, 0.0, 1.0]);
         let nothing = from_logits(&row).row(0).sample(&plain, &|_| false, &mut SeededRng::new(1, "draws", 0));
         assert!(nothing.is_none() && from_logits(&row).row(0).best(3, &|token| token == END).len() == 1);
     }

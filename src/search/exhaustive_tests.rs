@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::table_scorer::{TableScorer, every_sequence};
 use super::{
-    AvoidedPhrases, BeamSearch, DecodingConstraints, Hypothesis, HypothesisScoring, LengthFormula, LengthLimits,
-    RequiredPhrase, SampleSearch, SamplingConfig, SearchInput, sample, search,
+    AvoidedPhrases, BeamOptions, DecodingConstraints, Hypothesis, HypothesisScoring, LengthFormula, LengthLimits,
+    RequiredPhrase, SamplingConfig, SamplingOptions, SearchInput, sample, search,
 };
 use crate::random::SeededRng;
 use crate::text::{PhraseBoundaries, SurfaceForms};
@@ -74,13 +74,18 @@ fn repeats(tokens: &[u32], n: usize) -> bool {
 fn meets(tokens: &[u32], constraints: &DecodingConstraints, avoided: &[&str], no_repeat: Option<usize>) -> bool {
     let forms = &constraints.surface_forms;
     let text: String = tokens.iter().map(|&token| forms.text(token)).collect();
-    let has_avoided = |phrase: &&str| forms.contains_phrase(&text, 0, phrase);
     let next = tokens.get(constraints.prefix.len());
     tokens.starts_with(&constraints.prefix)
         && !(constraints.prefix_ends_word && next.is_some_and(|&token| forms.continues_word(token)))
         && contains(tokens, &constraints.required, forms)
-        && !avoided.iter().any(has_avoided)
+        && !avoided.iter().any(|phrase| forms.contains_phrase(&text, 0, phrase))
         && !no_repeat.is_some_and(|n| repeats(tokens, n))
+}
+
+/// Sequence that meets the constraints.
+struct ExpectedTranslation {
+    tokens: Vec<u32>,
+    score: f64,
 }
 
 /// Results of beam search, and the sequences that meet the constraints, both best first.
@@ -90,17 +95,20 @@ fn found_and_expected(
     avoided: &[&str],
     no_repeat: Option<usize>,
     beam: usize,
-) -> (Vec<Hypothesis>, Vec<(f64, Vec<u32>)>) {
+) -> (Vec<Hypothesis>, Vec<ExpectedTranslation>) {
     let mut table = table(seed);
-    let settings = BeamSearch { beam, scoring: SCORING, limits: limits(no_repeat), best: usize::MAX };
+    let settings = BeamOptions { beam, scoring: SCORING, limits: limits(no_repeat), best: usize::MAX };
     let input = [SearchInput { seed_index: 0, source_tokens: 1, constraints, cancellation: None }];
     let found = search(&mut table, &input, &settings).unwrap().remove(0);
-    let score = |tokens: &[u32]| table.log_probability(0, tokens) / (tokens.len() as f64 + 1.0).powf(0.7);
-    let all = every_sequence(MAX_TOKENS + constraints.max_extra_tokens());
-    let valid = all.into_iter().filter(|tokens| meets(tokens, constraints, avoided, no_repeat));
-    let mut valid: Vec<(f64, Vec<u32>)> = valid.map(|tokens| (score(&tokens), tokens)).collect();
-    valid.sort_by(|a, b| b.0.total_cmp(&a.0));
-    (found, valid)
+    let mut valid = every_sequence(MAX_TOKENS + constraints.max_extra_tokens());
+    valid.retain(|tokens| meets(tokens, constraints, avoided, no_repeat));
+    let mut expected: Vec<ExpectedTranslation> = Vec::with_capacity(valid.len());
+    for tokens in valid {
+        let score = table.log_probability(0, &tokens) / (tokens.len() as f64 + 1.0).powf(0.7);
+        expected.push(ExpectedTranslation { tokens, score });
+    }
+    expected.sort_by(|a, b| b.score.total_cmp(&a.score));
+    (found, expected)
 }
 
 #[test]
@@ -124,10 +132,10 @@ fn wide_beam_agrees_with_exhaustive_search_under_constraints() {
             let (found, expected) = found_and_expected(seed, &constraints, avoided, no_repeat, EXHAUSTIVE_BEAM);
             let finished: Vec<&Hypothesis> = found.iter().filter(|one| one.finished).collect();
             assert_eq!(finished.len(), expected.len(), "{prefix:?} {required:?} {avoided:?} {no_repeat:?} {seed}");
-            let mut missing: Vec<&Vec<u32>> = expected.iter().map(|(_, tokens)| tokens).collect();
+            let mut missing: Vec<&Vec<u32>> = expected.iter().map(|expected| &expected.tokens).collect();
             missing.sort();
-            for (one, (score, _)) in finished.iter().zip(&expected) {
-                assert!((one.score - score).abs() < 1e-5 && one.unmet_phrases.is_empty());
+            for (one, expected) in finished.iter().zip(&expected) {
+                assert!((one.score - expected.score).abs() < 1e-5 && one.unmet_phrases.is_empty());
                 missing.remove(missing.binary_search(&&one.tokens).unwrap());
             }
         }
@@ -143,8 +151,9 @@ fn narrow_beam_meets_all_constraints() {
             let (found, expected) = found_and_expected(seed, &constraints, &["c a"], Some(3), beam);
             let best = &found[0];
             assert!(best.unmet_phrases.is_empty() && best.tokens[0] == 4, "{beam} {seed} {best:?}");
-            let same = |(score, tokens): &(f64, Vec<u32>)| *tokens == best.tokens && (score - best.score).abs() < 1e-5;
-            assert!(!best.finished || expected.iter().any(same), "{beam} {seed} {best:?}");
+            let is_expected =
+                expected.iter().any(|one| one.tokens == best.tokens && (one.score - best.score).abs() < 1e-5);
+            assert!(!best.finished || is_expected, "{beam} {seed} {best:?}");
             finished += usize::from(best.finished);
         }
     }
@@ -159,7 +168,7 @@ fn pick<T: Clone>(rng: &mut SeededRng, values: &[T]) -> T {
 fn best_rank(
     seed: u64,
     constraints: &DecodingConstraints,
-    settings: &BeamSearch,
+    settings: &BeamOptions,
     tolerance: f64,
 ) -> (bool, Reverse<usize>, f64) {
     let mut table = if seed.is_multiple_of(2) { TableScorer::new(1, seed) } else { table(seed) };
@@ -193,8 +202,8 @@ fn wider_beam_never_scores_below_greedy_search() {
         let terms = pick(rng, &[Vec::new(), Vec::from_iter(Some(5..6))]);
         constraints.required.iter_mut().for_each(|phrase| phrase.term.clone_from(&terms));
         let constraints = pick(rng, &[DecodingConstraints::default(), constraints]);
-        let wide = BeamSearch { beam: 2 + rng.below(6), scoring, limits, best: 1 };
-        let greedy = best_rank(seed, &constraints, &BeamSearch { beam: 1, ..wide }, 0.0);
+        let wide = BeamOptions { beam: 2 + rng.below(6), scoring, limits, best: 1 };
+        let greedy = best_rank(seed, &constraints, &BeamOptions { beam: 1, ..wide }, 0.0);
         let found = best_rank(seed, &constraints, &wide, 1e-6);
         assert!(found >= greedy, "{seed}: {found:?}, greedy {greedy:?}, {wide:?}, {constraints:?}");
         improved += usize::from(best_rank(seed, &constraints, &wide, -1e-6) > greedy);
@@ -202,9 +211,9 @@ fn wider_beam_never_scores_below_greedy_search() {
     assert!(improved > 100, "{improved}");
 }
 
-fn sampling(samples: usize, first: usize) -> SampleSearch {
+fn sampling(samples: usize, first: usize) -> SamplingOptions {
     let sampling = SamplingConfig::default();
-    SampleSearch { samples, sampling, scoring: SCORING, limits: limits(None), seed: 3, first }
+    SamplingOptions { samples, sampling, scoring: SCORING, limits: limits(None), seed: 3, first }
 }
 
 #[test]
@@ -232,20 +241,26 @@ fn sample_frequencies_match_probabilities() {
     }
 }
 
+/// Tokens of the samples that are drawn for sentences with these indices.
+fn sampled_tokens(table: &mut TableScorer, seed_indices: &[u64], options: &SamplingOptions) -> Vec<Vec<Vec<u32>>> {
+    let constraints = &DecodingConstraints::default();
+    let mut inputs = Vec::new();
+    for &seed_index in seed_indices {
+        inputs.push(SearchInput { seed_index, source_tokens: 1, constraints, cancellation: None });
+    }
+    let found = sample(table, &inputs, options).unwrap().into_iter();
+    found.map(|samples| samples.into_iter().map(|one| one.tokens).collect()).collect()
+}
+
 #[test]
 fn samples_depend_only_on_seed_and_index() {
-    let constraints = DecodingConstraints::default();
-    let input = |seed_index| SearchInput { seed_index, source_tokens: 1, constraints: &constraints, cancellation: None };
-    let tokens = |found: Vec<Hypothesis>| found.into_iter().map(|one| one.tokens).collect::<Vec<_>>();
-    let mut all = sample(&mut TableScorer::new(3, 1), &[input(0), input(1), input(2)], &sampling(4, 5)).unwrap();
+    let all = sampled_tokens(&mut TableScorer::new(3, 1), &[0, 1, 2], &sampling(4, 5));
     let mut table = TableScorer::new(3, 1);
     table.rows = vec![2];
-    let alone = sample(&mut table, &[input(0)], &sampling(4, 7)).unwrap().remove(0);
-    assert_eq!(tokens(alone), tokens(all.pop().unwrap()));
-    let other = sample(&mut TableScorer::new(1, 1), &[input(0)], &SampleSearch { seed: 4, ..sampling(40, 5) })
-        .unwrap()
-        .remove(0);
-    let same = sample(&mut TableScorer::new(1, 1), &[input(0)], &sampling(40, 5)).unwrap().remove(0);
-    assert_ne!(tokens(other), tokens(same));
-    assert!(sample(&mut TableScorer::new(1, 1), &[], &sampling(4, 5)).unwrap().is_empty());
+    let alone = sampled_tokens(&mut table, &[0], &sampling(4, 7));
+    assert_eq!(alone[0], all[2]);
+    let other = sampled_tokens(&mut TableScorer::new(1, 1), &[0], &SamplingOptions { seed: 4, ..sampling(40, 5) });
+    let same = sampled_tokens(&mut TableScorer::new(1, 1), &[0], &sampling(40, 5));
+    assert_ne!(other, same);
+    assert!(sampled_tokens(&mut TableScorer::new(1, 1), &[], &sampling(4, 5)).is_empty());
 }

@@ -6,9 +6,9 @@ use serde::Deserialize;
 use super::batches::{packing_mode, shortlist};
 use super::beam::search_observed;
 use super::ensemble_scorer::EnsembleScorer;
-use super::{BeamSearch, Hypothesis, Predictions, Scorer, Search, SearchInput, SearchObserver, Source};
+use super::{BeamOptions, Hypothesis, Predictions, Scorer, Search, SearchInput, SearchObserver, Source};
 use crate::kernels::Backend;
-use crate::model::RnnSearch;
+use crate::model::{RnnSearch, Shortlist};
 use crate::text::PaddedBatch;
 
 /// Attention weights that replace those of the model in one step. The context is computed from them, and search goes on.
@@ -23,8 +23,20 @@ pub struct Intervention {
 }
 
 impl Intervention {
-    /// Returns the weights of one model's heads, `[heads × length]`; `first` is the index of its first head.
-    fn of_model(&self, first: usize, heads: usize) -> Vec<f32> {
+    /// Returns the weights of each model's heads.
+    fn by_model(&self, models: &[&RnnSearch]) -> ModelIntervention {
+        let mut weights = Vec::with_capacity(models.len());
+        let mut first = 0;
+        for model in models {
+            let heads = model.architecture().attention.distributions();
+            weights.push(self.of_heads(first, heads));
+            first += heads;
+        }
+        ModelIntervention { step: self.step, weights }
+    }
+
+    /// Returns the weights of heads, `[heads × length]`, from an index on.
+    fn of_heads(&self, first: usize, heads: usize) -> Vec<f32> {
         match &self.weights[..] {
             [row] => row.repeat(heads),
             rows => rows[first..first + heads].concat(),
@@ -32,20 +44,47 @@ impl Intervention {
     }
 }
 
+/// Intervention with a row for each head of each model.
+struct ModelIntervention {
+    /// Index of the step.
+    step: usize,
+    /// Weights of each model, `[heads × length]`.
+    weights: Vec<Vec<f32>>,
+}
+
 /// Scorer that keeps each head's weights and intervenes in one step.
 struct InspectedScorer<'a> {
     scorer: EnsembleScorer<'a>,
-    /// Step of the intervention with each model's weights, `[heads × length]`.
-    intervention: Option<(usize, Vec<Vec<f32>>)>,
+    intervention: Option<ModelIntervention>,
+    /// Index of the next step.
     step: usize,
 }
 
 impl Scorer for InspectedScorer<'_> {
     fn step(&mut self, parents: &[usize], tokens: &[u32]) -> Result<Predictions> {
-        let given = self.intervention.as_ref().filter(|(step, _)| *step == self.step);
-        let given = given.map_or(&[][..], |(_, models)| models).iter().map(|weights| Some(&weights[..]));
+        let given = match &self.intervention {
+            Some(intervention) if intervention.step == self.step => &intervention.weights[..],
+            _ => &[],
+        };
+        let given = given.iter().map(|weights| Some(&weights[..]));
         self.step += 1;
         self.scorer.inspect_step(parents, tokens, given.chain(std::iter::repeat(None)))
+    }
+}
+
+/// Search for one sentence, less its scorer.
+struct Inspection<'a> {
+    input: SearchInput<'a>,
+    options: &'a BeamOptions,
+    shortlist: Option<Shortlist>,
+    intervention: Option<ModelIntervention>,
+}
+
+impl Inspection<'_> {
+    fn run(self, scorer: EnsembleScorer, observer: &mut impl SearchObserver) -> Result<Vec<Hypothesis>> {
+        let scorer = scorer.restricted(self.shortlist.as_ref());
+        let mut scorer = InspectedScorer { scorer, intervention: self.intervention, step: 0 };
+        Ok(search_observed(&mut scorer, &[self.input], self.options, observer)?.swap_remove(0))
     }
 }
 
@@ -57,7 +96,7 @@ impl Scorer for InspectedScorer<'_> {
 pub fn inspect(
     models: &[&RnnSearch],
     source: &Source,
-    settings: &BeamSearch,
+    settings: &BeamOptions,
     intervention: Option<&Intervention>,
     observer: &mut impl SearchObserver,
 ) -> Result<Vec<Hypothesis>> {
@@ -68,26 +107,17 @@ pub fn inspect(
     let Source { constraints, cancellation, .. } = source;
     let input =
         SearchInput { seed_index: 0, source_tokens: padded.length, constraints, cancellation: Some(cancellation) };
-    let intervention = intervention.map(|intervention| {
-        let mut first = 0;
-        let of_model = |model: &&RnnSearch| {
-            let heads = model.architecture().attention.distributions();
-            first += heads;
-            intervention.of_model(first - heads, heads)
-        };
-        (intervention.step, models.iter().map(of_model).collect())
-    });
     let search = Search::Beam(*settings);
-    let shortlist = shortlist(models, std::iter::once(source), &search);
-    let run = |scorer: EnsembleScorer| {
-        let scorer = scorer.restricted(shortlist.as_ref());
-        let mut scorer = InspectedScorer { scorer, intervention, step: 0 };
-        Ok(search_observed(&mut scorer, &[input], settings, observer)?.swap_remove(0))
+    let inspection = Inspection {
+        input,
+        options: settings,
+        shortlist: shortlist(models, std::iter::once(source), &search),
+        intervention: intervention.map(|intervention| intervention.by_model(models)),
     };
     if models.iter().all(|model| model.backend() == Backend::Cpu) {
         let mode = packing_mode(models[0], std::slice::from_ref(source), &search);
-        RnnSearch::with_packed(models, mode, |weights| run(EnsembleScorer::cpu(weights, &padded)))
+        RnnSearch::with_packed(models, mode, |packed| inspection.run(EnsembleScorer::cpu(packed, &padded), observer))
     } else {
-        run(EnsembleScorer::reference(models, &padded)?)
+        inspection.run(EnsembleScorer::reference(models, &padded)?, observer)
     }
 }

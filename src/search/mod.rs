@@ -4,6 +4,7 @@ mod avoided_phrases;
 mod batches;
 mod beam;
 mod cancellation;
+mod constraint_state;
 mod constraints;
 mod distribution;
 mod ensemble_scorer;
@@ -16,21 +17,22 @@ mod sampling;
 mod settings;
 #[cfg(test)]
 mod table_scorer;
+mod token_mask;
 
 pub use avoided_phrases::AvoidedPhrases;
 pub use batches::{Source, search_all};
 pub use beam::{SearchInput, search};
 pub use cancellation::Cancellation;
-pub use constraints::{
-    ConstraintState, DecodingConstraints, MAX_REQUIRED_PHRASES, MAX_REQUIRED_TOKENS, RequiredPhrase, TokenMask,
-};
+pub use constraint_state::ConstraintState;
+pub use constraints::{DecodingConstraints, MAX_REQUIRED_PHRASES, MAX_REQUIRED_TOKENS, RequiredPhrase};
 pub use distribution::{Distribution, Predictions, SamplingConfig, TokenCandidate};
 pub use ensemble_scorer::EnsembleScorer;
 pub use hypothesis_arena::Hypothesis;
 pub use inspection::{Intervention, inspect};
 pub use observer::{KeptExtension, SearchObserver};
 pub use sampling::sample;
-pub use settings::{BeamSearch, Coverage, HypothesisScoring, LengthFormula, LengthLimits, SampleSearch, Search};
+pub use settings::{BeamOptions, Coverage, HypothesisScoring, LengthFormula, LengthLimits, SamplingOptions, Search};
+pub use token_mask::TokenMask;
 
 use candle_core::Result;
 

@@ -3,7 +3,7 @@
 use candle_core::Result;
 
 use super::beam::is_cancelled;
-use super::{ConstraintState, Distribution, Hypothesis, SampleSearch, Scorer, SearchInput};
+use super::{ConstraintState, Distribution, Hypothesis, SamplingOptions, Scorer, SearchInput};
 use crate::random::SeededRng;
 use crate::text::{BEGIN, END};
 
@@ -25,7 +25,7 @@ struct SampledHypothesis<'a> {
 pub fn sample(
     scorer: &mut dyn Scorer,
     sources: &[SearchInput],
-    settings: &SampleSearch,
+    settings: &SamplingOptions,
 ) -> Result<Vec<Vec<Hypothesis>>> {
     let mut samples: Vec<SampledHypothesis> = Vec::new();
     for (row, &source) in sources.iter().enumerate() {
@@ -66,15 +66,16 @@ impl SampledHypothesis<'_> {
     }
 
     /// Samples the next token. Returns false if the hypothesis is complete.
-    fn extend(&mut self, next: Distribution, attention: &[f32], settings: &SampleSearch) -> bool {
+    fn extend(&mut self, next: Distribution, attention: &[f32], settings: &SamplingOptions) -> bool {
         let constraints = self.source.constraints;
         let reversed = self.hypothesis.tokens.iter().rev().copied();
         let mask = constraints.token_mask(&self.state, reversed, next, settings.limits.no_repeat);
-        // A sample cannot go back to the beginning of a word.
-        let allowed = |token| mask.allows(token) && !mask.leads_to_avoided(token);
-        let agreeing =
-            next.sample(&settings.sampling, &|token| allowed(token) && mask.agrees_with_model(token), &mut self.rng);
-        let drawn = agreeing.or_else(|| next.sample(&settings.sampling, &allowed, &mut self.rng));
+        let config = &settings.sampling;
+        let mut drawn =
+            next.sample(config, &|token| mask.allows_in_sample(token) && mask.agrees_with_model(token), &mut self.rng);
+        if drawn.is_none() {
+            drawn = next.sample(config, &|token| mask.allows_in_sample(token), &mut self.rng);
+        }
         let Some(candidate) = drawn else { return false };
         self.hypothesis.log_probability += f64::from(candidate.log_probability);
         self.hypothesis.token_log_probabilities.push(f64::from(candidate.log_probability));
@@ -92,7 +93,7 @@ impl SampledHypothesis<'_> {
         self.hypothesis = Hypothesis { finished: false, ..Hypothesis::empty() };
     }
 
-    fn finish(mut self, settings: &SampleSearch) -> Hypothesis {
+    fn finish(mut self, settings: &SamplingOptions) -> Hypothesis {
         let attention = self.hypothesis.attention.iter().map(Vec::as_slice);
         self.hypothesis.score = settings.scoring.score(self.hypothesis.log_probability, attention);
         self.hypothesis.unmet_phrases = self.source.constraints.unmet_phrases(&self.state).collect();

@@ -8,9 +8,9 @@ use super::distribution::SamplingConfig;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Search {
     /// Beam search.
-    Beam(BeamSearch),
+    Beam(BeamOptions),
     /// Sampling from the model's distribution.
-    Sample(SampleSearch),
+    Sample(SamplingOptions),
 }
 
 impl Search {
@@ -31,15 +31,15 @@ impl Search {
     }
 }
 
-impl From<BeamSearch> for Search {
-    fn from(settings: BeamSearch) -> Self {
+impl From<BeamOptions> for Search {
+    fn from(settings: BeamOptions) -> Self {
         Self::Beam(settings)
     }
 }
 
 /// Options of beam search.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BeamSearch {
+pub struct BeamOptions {
     /// Beam size, at least 1; 1 is greedy search.
     pub beam: usize,
     /// Scores of hypotheses.
@@ -50,13 +50,13 @@ pub struct BeamSearch {
     pub best: usize,
 }
 
-impl Default for BeamSearch {
+impl Default for BeamOptions {
     fn default() -> Self {
         Self { beam: 5, scoring: HypothesisScoring::default(), limits: LengthLimits::default(), best: usize::MAX }
     }
 }
 
-impl BeamSearch {
+impl BeamOptions {
     /// Returns the options of greedy search.
     pub fn greedy() -> Self {
         Self { beam: 1, ..Self::default() }
@@ -65,7 +65,7 @@ impl BeamSearch {
 
 /// Options of sampling.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SampleSearch {
+pub struct SamplingOptions {
     /// Number of samples per sentence.
     pub samples: usize,
     /// Distribution of samples.
@@ -191,15 +191,16 @@ mod tests {
     #[test]
     fn scores_match_hand_computed_values() {
         let rows = [[0.5f32, 0.5], [0.25, 0.75], [0.0, 1.0]];
-        let score = |length_formula, length_penalty, coverage_penalty| {
+        for (length_formula, length_penalty, coverage_penalty, expected) in [
+            (LengthFormula::Power, 1.0, 0.0, -2.0),
+            (LengthFormula::Power, 0.0, 0.0, -6.0),
+            (LengthFormula::Wu, 2.0, 0.0, -6.0 / (64.0 / 36.0)),
+            (LengthFormula::Reward, 0.5, 0.0, -4.5),
+            (LengthFormula::Power, 1.0, 0.2, (-6.0 + 0.2 * 0.77f64.ln()) / 3.0),
+        ] {
             let scoring = HypothesisScoring { length_formula, length_penalty, coverage_penalty };
-            scoring.score(-6.0, rows.iter().map(|row| &row[..]))
-        };
-        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} {expected}");
-        close(score(LengthFormula::Power, 1.0, 0.0), -2.0);
-        close(score(LengthFormula::Power, 0.0, 0.0), -6.0);
-        close(score(LengthFormula::Wu, 2.0, 0.0), -6.0 / (64.0 / 36.0));
-        close(score(LengthFormula::Reward, 0.5, 0.0), -4.5);
-        close(score(LengthFormula::Power, 1.0, 0.2), (-6.0 + 0.2 * 0.77f64.ln()) / 3.0);
+            let score = scoring.score(-6.0, rows.iter().map(|row| &row[..]));
+            assert!((score - expected).abs() < 1e-12, "{score} {expected}");
+        }
     }
 }

@@ -20,14 +20,7 @@ pub struct TableScorer {
 impl TableScorer {
     pub fn new(sentences: usize, seed: u64) -> Self {
         let mut rng = SeededRng::new(seed, "table", 0);
-        let mut row = || -> Vec<f64> {
-            let mut row: Vec<f64> =
-                (0..8).map(|token| if token < 2 || token == 3 { 0.0 } else { rng.uniform() }).collect();
-            row[END as usize] *= 0.5;
-            let sum: f64 = row.iter().sum();
-            row.iter().map(|p| p / sum).collect()
-        };
-        let probabilities = (0..sentences).map(|_| (0..8).map(|_| row()).collect()).collect();
+        let probabilities = (0..sentences).map(|_| (0..8).map(|_| random_row(&mut rng)).collect()).collect();
         Self { rows: (0..sentences).collect(), probabilities }
     }
 
@@ -43,15 +36,25 @@ impl TableScorer {
     }
 }
 
+/// Random p(next | last) of one token.
+fn random_row(rng: &mut SeededRng) -> Vec<f64> {
+    let mut row: Vec<f64> = (0..8).map(|token| if token < 2 || token == 3 { 0.0 } else { rng.uniform() }).collect();
+    row[END as usize] *= 0.5;
+    let sum: f64 = row.iter().sum();
+    row.iter().map(|p| p / sum).collect()
+}
+
 impl Scorer for TableScorer {
     fn step(&mut self, parents: &[usize], tokens: &[u32]) -> Result<Predictions> {
         self.rows = parents.iter().map(|&parent| self.rows[parent]).collect();
-        let row = |(&sentence, &token): (&usize, &u32)| &self.probabilities[sentence][token as usize];
-        let logits: Vec<f32> =
-            self.rows.iter().zip(tokens).flat_map(row).map(|probability| probability.ln() as f32).collect();
-        // Attends to the position that equals the previous token.
-        let attention = |&token: &u32| (0..8).map(|position| f32::from(u8::from(position == token))).collect();
-        Ok(Predictions::from_logits(Buffer::from_slice(&logits), tokens.iter().map(attention).collect()))
+        let (mut logits, mut attention) = (Vec::new(), Vec::new());
+        for (&sentence, &token) in self.rows.iter().zip(tokens) {
+            let row = &self.probabilities[sentence][token as usize];
+            logits.extend(row.iter().map(|probability| probability.ln() as f32));
+            // Attends to the position that equals the previous token.
+            attention.push((0..8).map(|position| f32::from(u8::from(position == token))).collect());
+        }
+        Ok(Predictions::from_logits(Buffer::from_slice(&logits), attention))
     }
 }
 

@@ -19,7 +19,7 @@ use super::error::ApiError;
 const WINDOW: Duration = Duration::from_secs(60);
 /// Maximum number of requests of an address in the window whose key is missing or unknown.
 const MAX_WITHOUT_KEY: u32 = 60;
-/// Number of clients from which on those of past windows are forgotten.
+/// Number of counted clients from which on those of past windows are forgotten.
 const MANY_CLIENTS: usize = 10_000;
 
 /// SHA-256 of a key.
@@ -55,7 +55,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// Client whose requests are counted: one with a key, or else an address. Hosts of IPv6 have a whole network.
+/// Client whose requests are counted: one with a key, or else an address. Hosts of IPv6 have a whole network each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Client {
     Key(KeyDigest),
@@ -82,8 +82,14 @@ pub struct Access {
     /// Digests of the keys, if a key is needed.
     keys: RwLock<Vec<KeyDigest>>,
     requests_per_minute: Option<u32>,
-    /// Start of the window and requests in it.
-    counts: Mutex<HashMap<Client, (Instant, u32)>>,
+    counts: Mutex<HashMap<Client, RequestCount>>,
+}
+
+/// Requests of a client in a window of time.
+struct RequestCount {
+    /// Start of the window.
+    start: Instant,
+    requests: u32,
 }
 
 impl Access {
@@ -166,16 +172,16 @@ impl Access {
         let now = Instant::now();
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.len() >= MANY_CLIENTS {
-            counts.retain(|_, (start, _)| now - *start < WINDOW);
+            counts.retain(|_, count| now - count.start < WINDOW);
         }
-        let (start, count) = counts.entry(client).or_insert((now, 0));
-        if now - *start >= WINDOW {
-            (*start, *count) = (now, 0);
+        let count = counts.entry(client).or_insert(RequestCount { start: now, requests: 0 });
+        if now - count.start >= WINDOW {
+            *count = RequestCount { start: now, requests: 0 };
         }
-        if *count >= most {
-            return Err(WINDOW - (now - *start));
+        if count.requests >= most {
+            return Err(WINDOW - (now - count.start));
         }
-        *count += 1;
+        count.requests += 1;
         Ok(())
     }
 }

@@ -22,13 +22,37 @@ enum Part {
     Failure(ApiError),
 }
 
+/// Answer that is sent while it is computed, and its writer.
+pub struct AnswerChannel {
+    /// Writer, for the work.
+    pub writer: AnswerWriter,
+    /// Answer, for the client.
+    pub answer: Answer,
+}
+
+impl AnswerChannel {
+    /// Returns the answer of new work, whose unread bytes are counted.
+    pub fn new(memory: &Arc<RequestMemory>) -> Self {
+        let cancellation = Cancellation::default();
+        let (sender, parts) = unbounded_channel();
+        let answer = Answer { parts, is_complete: false, _work: CancelOnDrop(cancellation.clone()) };
+        Self { writer: AnswerWriter { parts: sender, unread: memory.answer(), cancellation }, answer }
+    }
+}
+
 /// Writer of an answer in JSON.
 pub struct AnswerWriter {
     parts: UnboundedSender<Part>,
     unread: UnreadBytes,
+    cancellation: Cancellation,
 }
 
 impl AnswerWriter {
+    /// Cancellation of the work, which its client causes by going away.
+    pub fn cancellation(&self) -> &Cancellation {
+        &self.cancellation
+    }
+
     /// Sends a part of the answer. A client that went away needs none.
     pub fn send(&self, bytes: Vec<u8>, is_last: bool) {
         let guard = self.unread.add(bytes.len());
@@ -49,7 +73,7 @@ impl AnswerWriter {
 /// Bytes of a complete answer that is sent with its length.
 const SMALL: usize = 64 * 1024;
 
-/// Answer that is being computed. The work ends when this is dropped.
+/// Answer that is being computed. Its work ends when the answer is dropped.
 pub struct Answer {
     parts: UnboundedReceiver<Part>,
     is_complete: bool,
@@ -57,13 +81,6 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Returns an answer of cancellable work, with its writer.
-    pub fn new(memory: &Arc<RequestMemory>, cancellation: Cancellation) -> (AnswerWriter, Self) {
-        let (sender, parts) = unbounded_channel();
-        let writer = AnswerWriter { parts: sender, unread: memory.answer() };
-        (writer, Self { parts, is_complete: false, _work: CancelOnDrop(cancellation) })
-    }
-
     /// Waits for the first part and returns the response, which sends the other parts as they come.
     ///
     /// # Errors

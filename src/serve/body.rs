@@ -19,17 +19,18 @@ use super::field_errors::{parse_fields, parse_json};
 use super::memory::{BodyMemory, BodyPermit, RequestMemory};
 use super::state::Server;
 
-/// Time to send a whole body.
+/// Time for a client to send a whole body.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// Bytes of a body that need no reservation: those of each connection have one.
 const SMALL: usize = 16 * 1024;
-/// Maximum number of parts of a body for each text that a request may have, and further ones.
+/// Maximum number of parts of a body for each text that a request may have, beside [`MORE_PARTS`].
 const PARTS_PER_TEXT: usize = 4;
+/// Maximum number of parts of a body beside [`PARTS_PER_TEXT`].
 const MORE_PARTS: usize = 10_000;
-/// Parts that need no reservation beside that of their bytes.
+/// Number of parts of a body that need no reservation beside that of their bytes.
 const FEW_PARTS: usize = 256;
-/// Bytes of a part beside its text.
+/// Bytes of a part of a body beside its text.
 const BYTES_OF_PART: usize = 64;
 
 /// Maximum bytes beyond the limit that are read and discarded, so that the client reads the answer: a connection that is
@@ -100,23 +101,33 @@ fn content_type(headers: &HeaderMap) -> String {
     kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
+/// Field of a form, or parameter of a query.
+pub struct FormField {
+    /// Name in requests.
+    pub name: String,
+    /// Text of the field.
+    pub value: String,
+}
+
 /// Returns the parameters of a query.
-pub fn query_fields(uri: &Uri) -> Vec<(String, String)> {
+pub fn query_fields(uri: &Uri) -> Vec<FormField> {
     form_fields(uri.query().unwrap_or_default().as_bytes())
 }
 
-fn form_fields(form: &[u8]) -> Vec<(String, String)> {
+fn form_fields(form: &[u8]) -> Vec<FormField> {
     // Any bytes are a form.
-    serde_urlencoded::from_bytes(form).unwrap_or_default()
+    let fields: Vec<(String, String)> = serde_urlencoded::from_bytes(form).unwrap_or_default();
+    fields.into_iter().map(|(name, value)| FormField { name, value }).collect()
 }
 
 /// Returns the texts of a multipart form. Files are left out.
-async fn parts(request: Request) -> Result<Vec<(String, String)>, ApiError> {
+async fn parts(request: Request) -> Result<Vec<FormField>, ApiError> {
     let mut form = Multipart::from_request(request, &()).await.map_err(|reason| invalid_form(&reason.body_text()))?;
     let mut fields = Vec::new();
     while let Some(part) = form.next_field().await.map_err(|reason| invalid_form(&reason.body_text()))? {
         if let (Some(name), None) = (part.name().map(str::to_owned), part.file_name()) {
-            fields.push((name, part.text().await.map_err(|reason| invalid_form(&reason.body_text()))?));
+            let value = part.text().await.map_err(|reason| invalid_form(&reason.body_text()))?;
+            fields.push(FormField { name, value });
         }
     }
     Ok(fields)
@@ -127,9 +138,9 @@ fn invalid_form(reason: &str) -> ApiError {
 }
 
 /// Returns fields by name; of several with a name, the first.
-fn texts(fields: Vec<(String, String)>) -> Map<String, Value> {
+fn texts(fields: Vec<FormField>) -> Map<String, Value> {
     let mut named = Map::new();
-    for (name, value) in fields {
+    for FormField { name, value } in fields {
         named.entry(name).or_insert(value.into());
     }
     named
@@ -178,7 +189,7 @@ async fn collect_parts(body: Body, limit: usize, server: &Server) -> Result<Coll
     Ok(Collected { bytes, permit })
 }
 
-/// Returns a body of at most `limit` bytes. Each of them waits until its memory can be reserved.
+/// Returns a body of at most `limit` bytes. Waits until the memory for each of its chunks can be reserved.
 async fn collect(body: Body, limit: usize, memory: Option<&RequestMemory>) -> Result<Collected, ApiError> {
     let mut chunks = body.into_data_stream();
     let (mut bytes, mut length) = (Vec::new(), 0);

@@ -31,9 +31,9 @@ pub struct PairCollection {
 /// File that was opened for a pair.
 struct OpenedFile {
     file: File,
-    /// Its path without links.
+    /// Path of the file without links.
     real: PathBuf,
-    /// True if it did not exist before.
+    /// True if the file did not exist before.
     is_new: bool,
 }
 

@@ -36,7 +36,7 @@ const MAX_CONNECTIONS: u32 = 2048;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Time for running requests to be answered once the server stops.
 const GRACE: Duration = Duration::from_secs(7);
-/// Time for requests whose work was cut short then.
+/// Time for a stopping server to answer the requests whose work it has cut short.
 const LAST_GRACE: Duration = Duration::from_secs(1);
 
 /// Channels to other threads.
@@ -70,8 +70,8 @@ pub async fn serve(listener: TcpListener, server: Arc<Server>, channels: Channel
         };
         match connection {
             Ok((stream, address)) => {
-                let (client, stopping) = (Peer { address: address.ip(), log: log.clone() }, stopping.clone());
-                let router = router.clone();
+                let client = Peer { address: address.ip(), log: log.clone() };
+                let (router, stopping) = (router.clone(), stopping.clone());
                 tokio::spawn(async move {
                     serve_connection(stream, client, router, stopping).await;
                     drop(slot);
@@ -82,10 +82,10 @@ pub async fn serve(listener: TcpListener, server: Arc<Server>, channels: Channel
     }
     drop(listener);
     let _ = stop.send(true);
-    let all_closed = || slots.acquire_many(most);
-    if tokio::time::timeout(GRACE, all_closed()).await.is_err() {
+    // All slots are free once all connections are closed.
+    if tokio::time::timeout(GRACE, slots.acquire_many(most)).await.is_err() {
         server.scheduler().cancel_all();
-        let _ = tokio::time::timeout(LAST_GRACE, all_closed()).await;
+        let _ = tokio::time::timeout(LAST_GRACE, slots.acquire_many(most)).await;
     }
     Ok(())
 }
@@ -105,7 +105,7 @@ fn raise_file_limit() {
 #[cfg(not(unix))]
 fn raise_file_limit() {}
 
-/// Client of a connection.
+/// Client of a connection, and the log of its requests, if they are logged.
 struct Peer {
     address: IpAddr,
     log: Option<Sender<String>>,

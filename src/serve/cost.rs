@@ -7,21 +7,21 @@ use crate::translator::{MAX_SENTENCE_TOKENS, Request, ResultSelection};
 
 /// Steps of a request for each character that `--char-limit` permits: five hypotheses of the longest sentences.
 const STEPS_PER_CHARACTER: usize = 30;
-/// Steps of a slice of work.
+/// Maximum steps of a slice of work.
 const SLICE_STEPS: usize = 8_000;
-/// Steps of a request that does not wait for longer ones, and of a slice of several such requests.
+/// Maximum steps of a request that does not wait for longer ones, and of a slice of several such requests.
 const SHORT_STEPS: usize = 2_000;
-/// Characters of a request that may be a short one, as far as is known before its tokens are counted.
+/// Maximum characters of a request that counts as a short one before its tokens are counted.
 const SHORT_CHARACTERS: usize = 1_000;
-/// Source tokens whose attention costs as much as the rest of a step.
+/// Number of source tokens whose attention costs as much as the rest of a step.
 const TOKENS_PER_STEP: usize = 100;
-/// Copies of the attention weights of a translation while its links are computed.
+/// Number of copies of the attention weights of a translation while its links are computed.
 const COPIES: usize = 8;
-/// Attention weights that an answer may contain.
+/// Maximum attention weights of an answer.
 const SENT_WEIGHTS: usize = 5_000_000;
-/// Attention weights that an answer may contain for one text, which are written at once.
+/// Maximum attention weights of an answer for one text, which are written at once.
 const SENT_WEIGHTS_OF_TEXT: usize = 600_000;
-/// Pairs of samples whose comparison costs a step for each source token.
+/// Number of pairs of samples whose comparison costs a step for each source token.
 const COMPARISONS_PER_STEP: usize = 20;
 
 /// Cost of the translation or the alignment of a text.
@@ -31,12 +31,13 @@ pub struct Cost {
     pub steps: usize,
     /// Memory: attention weights that exist at once.
     pub weights: usize,
-    /// Attention weights of the results.
+    /// Size of the answer: attention weights of the results.
     pub results: usize,
 }
 
 impl Cost {
-    /// Cost of a search for the translations of a sentence of so many tokens. Constraints widen the beam and lengthen translations.
+    /// Cost of a search for the translations of a sentence of so many source tokens. Constraints widen the beam and lengthen
+    /// translations.
     pub fn of_search(source_tokens: usize, constraints: &DecodingConstraints, request: &Request) -> Self {
         let source = source_tokens.min(MAX_SENTENCE_TOKENS) + 1;
         let required = constraints.required_tokens();
@@ -61,14 +62,14 @@ impl Cost {
         }
     }
 
-    /// Cost of reading a pair of so many tokens, of which so many of each side are read.
+    /// Cost of reading a pair with so many tokens, of which at most `most` of each side are read.
     pub fn of_pair(source: usize, target: usize, most: usize) -> Self {
         let [source, target] = [source, target].map(|tokens| tokens.min(most));
         let matrix = (source + 1) * (target + 1);
         Self { steps: source + target + matrix / TOKENS_PER_STEP, weights: COPIES * matrix, results: matrix }
     }
 
-    /// Sum of all costs.
+    /// Sum of several costs.
     pub fn sum(costs: &[Self]) -> Self {
         costs.iter().fold(Self::default(), |sum, cost| sum.plus(*cost))
     }
@@ -78,7 +79,7 @@ impl Cost {
         self.steps <= most.steps && self.weights <= most.weights
     }
 
-    /// Sum of both costs.
+    /// Sum of this cost and another.
     pub fn plus(self, other: Self) -> Self {
         Self {
             steps: self.steps.saturating_add(other.steps),
@@ -93,12 +94,12 @@ impl Cost {
 pub enum Lane {
     /// Jobs of little work.
     Short,
-    /// All others.
+    /// Jobs of more work.
     Long,
 }
 
 impl Lane {
-    /// Lane of a job that has not begun.
+    /// Lane of a job whose steps are not known yet, by the characters of its request.
     pub fn of_characters(characters: usize) -> Self {
         if characters <= SHORT_CHARACTERS { Self::Short } else { Self::Long }
     }

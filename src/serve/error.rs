@@ -117,11 +117,12 @@ impl IntoResponses for ApiError {
             (StatusCode::INTERNAL_SERVER_ERROR, "The model failed"),
             (StatusCode::SERVICE_UNAVAILABLE, "The server is busy or stopping"),
         ];
-        let described = |(status, text): (StatusCode, &str)| {
+        let mut responses = BTreeMap::new();
+        for (status, text) in statuses {
             let body = ContentBuilder::new().schema(Some(Ref::from_schema_name(ErrorBody::name()))).build();
             let response = ResponseBuilder::new().description(text).content("application/json", body).build();
-            (status.as_str().to_owned(), RefOr::T(response))
-        };
-        statuses.map(described).into()
+            responses.insert(status.as_str().to_owned(), RefOr::T(response));
+        }
+        responses
     }
 }

@@ -23,8 +23,8 @@ const MAX_PATH: usize = 200;
 pub struct Exchange {
     /// True while its connection answers a request.
     is_answering: Arc<AtomicBool>,
-    /// Log and what it needs of the request.
-    entry: Option<(Sender<String>, RequestLine)>,
+    /// Line of the request in the log, if requests are logged.
+    line: Option<RequestLine>,
     status: Option<StatusCode>,
     /// Bytes of the answer's body so far.
     bytes: usize,
@@ -32,8 +32,9 @@ pub struct Exchange {
     _body: BodyMemory,
 }
 
-/// Request in the log. Queries and bodies have texts of users, which are not logged.
+/// Line of a request in the log. Queries and bodies have texts of users, which are not logged.
 struct RequestLine {
+    log: Sender<String>,
     time: SystemTime,
     began: Instant,
     client: IpAddr,
@@ -52,15 +53,18 @@ impl Exchange {
         is_answering.store(true, Ordering::Relaxed);
         let body = BodyMemory::default();
         request.extensions_mut().insert(body.clone());
-        let entry = log.map(|log| {
-            let path = request.uri().path().chars().take(MAX_PATH).collect();
-            let (time, began, method) = (SystemTime::now(), Instant::now(), request.method().clone());
-            (log, RequestLine { time, began, client, method, path })
+        let line = log.map(|log| RequestLine {
+            log,
+            time: SystemTime::now(),
+            began: Instant::now(),
+            client,
+            method: request.method().clone(),
+            path: request.uri().path().chars().take(MAX_PATH).collect(),
         });
-        Self { is_answering: Arc::clone(is_answering), entry, status: None, bytes: 0, _body: body }
+        Self { is_answering: Arc::clone(is_answering), line, status: None, bytes: 0, _body: body }
     }
 
-    /// Returns an answer whose body ends this.
+    /// Returns an answer whose body ends the exchange.
     pub fn answer(mut self, response: Response) -> Response {
         self.status = Some(response.status());
         response.map(|body| Body::new(AnswerBody { body, exchange: self }))
@@ -70,9 +74,9 @@ impl Exchange {
 impl Drop for Exchange {
     fn drop(&mut self) {
         self.is_answering.store(false, Ordering::Relaxed);
-        if let Some((log, line)) = &self.entry {
+        if let Some(line) = &self.line {
             // The log ends before the last connections do.
-            let _ = log.send(line.with_answer(self.status, self.bytes));
+            let _ = line.log.send(line.with_answer(self.status, self.bytes));
         }
     }
 }
@@ -80,7 +84,7 @@ impl Drop for Exchange {
 impl RequestLine {
     /// Returns the line of a request whose answer has so many bytes. Without an answer, its client went away.
     fn with_answer(&self, status: Option<StatusCode>, bytes: usize) -> String {
-        let Self { time, began, client, method, path } = self;
+        let Self { time, began, client, method, path, .. } = self;
         let time = utc(time.duration_since(UNIX_EPOCH).unwrap_or_default());
         let status = status.map_or_else(|| "-".to_owned(), |status| status.as_u16().to_string());
         let milliseconds = 1e3 * began.elapsed().as_secs_f64();
@@ -103,7 +107,7 @@ fn utc(since_1970: Duration) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Body of an answer.
+/// Body of an answer, whose bytes are counted as they are sent.
 struct AnswerBody {
     body: Body,
     exchange: Exchange,

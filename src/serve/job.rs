@@ -11,7 +11,7 @@ use crate::search::Cancellation;
 pub enum Job {
     /// Translation, which shares batches with others.
     Translation(Box<TranslationJob>),
-    /// Other work.
+    /// Work of its own, in slices.
     Sliced(Box<dyn SlicedJob>),
 }
 
@@ -99,7 +99,7 @@ impl SlicedJob for WholeJob {
     fn fail(&mut self, _: ApiError) {}
 }
 
-/// Cancels work when its client goes away, which drops this.
+/// Guard that cancels work when it is dropped, as it is when the client goes away.
 pub struct CancelOnDrop(pub Cancellation);
 
 impl Drop for CancelOnDrop {

@@ -38,14 +38,15 @@ async fn check(server: &Server, key: Option<String>, mut request: Request, next:
     }
 }
 
-/// Returns the key of the header.
+/// Returns the key in the header `Authorization: Bearer KEY`.
 fn bearer(headers: &HeaderMap) -> Option<String> {
     let (scheme, key) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.trim().split_once(' ')?;
     let key = key.trim();
     (scheme.eq_ignore_ascii_case("bearer") && !key.is_empty()).then(|| key.to_owned())
 }
 
-/// Returns the key of the query.
+/// Returns the key in the parameter `api_key` of the query.
 fn api_key(request: &Request) -> Option<String> {
-    query_fields(request.uri()).into_iter().find(|(name, key)| name == "api_key" && !key.is_empty()).map(|(_, key)| key)
+    let mut keys = query_fields(request.uri()).into_iter().filter(|field| field.name == "api_key");
+    keys.find(|key| !key.value.is_empty()).map(|key| key.value)
 }

@@ -13,6 +13,13 @@ pub struct LanguagePair {
     pub tag: Option<String>,
 }
 
+impl LanguagePair {
+    /// True if both have the same languages, with any tags.
+    pub fn has_same_languages(&self, other: &Self) -> bool {
+        self.source == other.source && self.target == other.target
+    }
+}
+
 /// Returns the language pairs of a model: those of its name, such as `en-fr`, `pt-BR-de` or `en-fr:formal`; or the source
 /// language in its name and the target languages of its tags; or else the languages that it was trained on, with tags too.
 pub fn language_pairs<'t>(
@@ -61,10 +68,11 @@ mod tests {
 
     fn trained_pairs(name: &str, trained: Option<&str>, tags: &[&str]) -> Vec<String> {
         let trained: Option<Languages> = trained.map(|codes| codes.parse().unwrap());
-        let shown = |LanguagePair { source, target, tag }: LanguagePair| {
-            format!("{source}>{target}{}", tag.map(|tag| format!(" {tag}")).unwrap_or_default())
-        };
         language_pairs(name, trained.as_ref(), tags.iter().copied()).into_iter().map(shown).collect()
+    }
+
+    fn shown(LanguagePair { source, target, tag }: LanguagePair) -> String {
+        format!("{source}>{target}{}", tag.map(|tag| format!(" {tag}")).unwrap_or_default())
     }
 
     #[test]

@@ -11,33 +11,32 @@ use utoipa::ToSchema;
 use super::access::Caller;
 use super::body::{Fields, Texts};
 use super::cost::Lane;
-use super::detection::{Detection, detect};
+use super::detection::{Detection, LanguageVocabulary, detect};
 use super::error::ApiError;
 use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
-use super::state::{ServedModel, Server};
-use super::translation_job::TranslatedSlice;
-use crate::search::Cancellation;
+use super::state::{ServedPair, Server};
+use super::translation_job::{TranslatedSlice, TranslationInput};
 use crate::text::{Pair, language_name};
-use crate::translator::{DecodeOptions, Markup, Sentence, TranslateOptions, Translation};
+use crate::translator::{DecodeOptions, Markup, Sentence, TranslateOptions};
 
 /// Source language that is to be detected.
 const AUTO: &str = "auto";
 /// Maximum number of alternatives.
 const MAX_ALTERNATIVES: usize = 100;
 
-/// Language with those that it is translated into.
+/// Language in LibreTranslate's API, with those that it is translated into.
 #[derive(Serialize, ToSchema)]
 pub struct Language {
-    /// Code in ISO 639.
+    /// Code of the language in ISO 639.
     code: String,
-    /// English name.
+    /// English name of the language.
     name: String,
-    /// Codes of the languages that it is translated into.
+    /// Codes of the languages that the language is translated into.
     targets: Vec<String>,
 }
 
-/// Lists the languages.
+/// Lists the languages as LibreTranslate does.
 #[utoipa::path(
     get,
     path = "/languages",
@@ -45,22 +44,27 @@ pub struct Language {
     responses((status = 200, description = "The languages", body = Vec<Language>))
 )]
 pub async fn languages(State(server): State<Arc<Server>>) -> Json<Vec<Language>> {
-    let pairs = server.language_pairs();
-    let mut codes: Vec<&str> = pairs.iter().flat_map(|(_, pair)| [&*pair.source, &*pair.target]).collect();
+    let pairs: Vec<LanguagePair> = server.language_pairs().into_iter().map(|served| served.pair).collect();
+    let mut codes: Vec<&str> = pairs.iter().flat_map(|pair| [&*pair.source, &*pair.target]).collect();
     codes.sort_unstable();
     codes.dedup();
-    let language = |code: &str| {
-        let targets = pairs.iter().filter(|(_, pair)| pair.source == code).map(|(_, pair)| pair.target.clone());
-        Language { code: code.to_owned(), name: language_name(code).to_owned(), targets: targets.collect() }
-    };
-    Json(codes.into_iter().map(language).collect())
+    let mut languages = Vec::with_capacity(codes.len());
+    for code in codes {
+        let from_code = pairs.iter().filter(|pair| pair.source == code);
+        languages.push(Language {
+            code: code.to_owned(),
+            name: language_name(code).to_owned(),
+            targets: from_code.map(|pair| pair.target.clone()).collect(),
+        });
+    }
+    Json(languages)
 }
 
 /// Request of translations in LibreTranslate's API.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = LibreTranslateRequest)]
-pub struct TextsToTranslate {
-    /// Text, or list of texts. Each line is a sentence.
+pub struct TranslateRequest {
+    /// Text to translate, or list of texts. Each line is a sentence.
     q: Option<Texts>,
     /// Code of the source language, or `auto`.
     source: Option<String>,
@@ -99,7 +103,7 @@ fn number_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u
 #[serde(rename_all = "camelCase")]
 #[schema(as = LibreTranslateAnswer)]
 pub struct TranslatedTexts {
-    /// Translation, or list of translations.
+    /// Translation of the text, or list of translations.
     translated_text: OneOrList<String>,
     /// Other translations of each text, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,12 +121,12 @@ enum OneOrList<T> {
     List(Vec<T>),
 }
 
-/// Translates texts.
+/// Translates texts as LibreTranslate does.
 #[utoipa::path(
     post,
     path = "/translate",
     tag = "LibreTranslate",
-    request_body = TextsToTranslate,
+    request_body = TranslateRequest,
     responses(
         (status = 200, description = "The translations", body = TranslatedTexts),
         ApiError
@@ -131,9 +135,9 @@ enum OneOrList<T> {
 pub async fn translate(
     State(server): State<Arc<Server>>,
     caller: Caller,
-    Fields(request): Fields<TextsToTranslate>,
+    Fields(request): Fields<TranslateRequest>,
 ) -> Result<Json<TranslatedTexts>, ApiError> {
-    let TextsToTranslate { q, source, target, format, alternatives, api_key } = request;
+    let TranslateRequest { q, source, target, format, alternatives, api_key } = request;
     let q = q.filter(|q| *q != Texts::One(String::new()) && !q.as_slice().is_empty()).ok_or_else(|| missing("q"))?;
     let [source, target] = [given(source, "source")?, given(target, "target")?];
     server.admit(&caller, api_key.as_deref(), q.as_slice().iter())?;
@@ -148,27 +152,22 @@ pub async fn translate(
     };
     let is_auto = source == AUTO;
     let characters = q.as_slice().iter().map(String::len).sum();
-    let choosing = Arc::clone(&server);
-    let choose = move |_: &Cancellation| {
-        let directions = Direction::of_texts(&choosing, q.as_slice(), &source, &target)?;
-        Ok::<_, ApiError>((q, directions))
-    };
     let lane = Lane::of_characters(if is_auto { characters } else { 0 });
-    let (q, directions) = server.run(lane, choose).await??;
-    let found = translate_all(&server, q.as_slice(), &directions, alternatives, markup).await?;
-    let (texts, others): (Vec<String>, Vec<Vec<String>>) = found.into_iter().map(split_best).unzip();
+    let choosing = Arc::clone(&server);
+    let directed = server.run(lane, move |_| DirectedTexts::new(&choosing, q, &source, &target)).await??;
+    let (mut best, mut others) = (Vec::new(), Vec::new());
+    for mut ranked in translate_all(&server, &directed, alternatives, markup).await? {
+        others.push(ranked.split_off(1.min(ranked.len())));
+        best.push(ranked.pop().unwrap_or_default());
+    }
+    let DirectedTexts { texts, directions } = directed;
     let detected = directions.into_iter().filter_map(|direction| direction.detected).collect();
-    let is_list = matches!(q, Texts::Several(_));
+    let is_list = matches!(texts, Texts::Several(_));
     Ok(Json(TranslatedTexts {
-        translated_text: as_given(texts, is_list).ok_or_else(ApiError::internal)?,
+        translated_text: as_given(best, is_list).ok_or_else(ApiError::internal)?,
         alternatives: as_given(others, is_list).filter(|_| alternatives > 0),
         detected_language: as_given(detected, is_list).filter(|_| is_auto),
     }))
-}
-
-fn split_best(mut ranked: Vec<String>) -> (String, Vec<String>) {
-    let others = ranked.split_off(1.min(ranked.len()));
-    (ranked.pop().unwrap_or_default(), others)
 }
 
 /// Returns the answers as a list if the texts were one, or else the only one.
@@ -176,165 +175,222 @@ fn as_given<T>(mut answers: Vec<T>, is_list: bool) -> Option<OneOrList<T>> {
     if is_list { Some(OneOrList::List(answers)) } else { answers.pop().map(OneOrList::One) }
 }
 
+/// Returns the error of a request without a field that it needs.
 fn missing(name: &str) -> ApiError {
     ApiError::invalid(format!("Invalid request: missing {name} parameter"))
 }
 
+/// Returns the value of a field that a request needs.
 fn given(value: Option<String>, name: &str) -> Result<String, ApiError> {
     value.filter(|value| !value.is_empty()).ok_or_else(|| missing(name))
 }
 
-/// Language of a text, and the way into the target language.
+/// Texts of a request with the direction of each.
+struct DirectedTexts {
+    texts: Texts,
+    directions: Vec<Direction>,
+}
+
+/// Direction of the translation of a text.
 struct Direction {
-    /// Translation; none if the text is in the target language already.
-    translation: Option<DirectTranslation>,
+    /// Languages and model; none if the text is in the target language already.
+    served: Option<ServedPair>,
+    /// Detected language of the text, if it was to be detected and was.
     detected: Option<Detection>,
 }
 
-/// Model that translates, with its languages.
-struct DirectTranslation {
-    model: Arc<ServedModel>,
-    pair: LanguagePair,
-}
-
-impl Direction {
+impl DirectedTexts {
     /// Chooses the direction of each text.
     ///
     /// # Errors
     /// A language is not known, or not translated into the target.
-    fn of_texts(server: &Server, texts: &[String], source: &str, target: &str) -> Result<Vec<Self>, ApiError> {
-        let pairs = server.language_pairs();
+    fn new(server: &Server, texts: Texts, source: &str, target: &str) -> Result<Self, ApiError> {
+        let served = server.language_pairs();
         for code in [source, target].into_iter().filter(|code| *code != AUTO) {
-            if !pairs.iter().any(|(_, pair)| pair.source == code || pair.target == code) {
+            if !served.iter().any(|one| one.pair.source == code || one.pair.target == code) {
                 return Err(ApiError::invalid(format!("{code} is not supported; GET /languages lists the languages")));
             }
         }
-        let languages = LanguageVocabularies::new(&pairs);
-        let into_target: Vec<_> = pairs.into_iter().filter(|(_, pair)| pair.target == target).collect();
-        let mut directions = Vec::with_capacity(texts.len());
-        for text in texts {
-            let detected = (source == AUTO).then(|| languages.detect(text)).into_iter().flatten().find(|found| {
-                found.language == target || into_target.iter().any(|(_, pair)| pair.source == found.language)
+        let languages = LanguageVocabularies::new(&served);
+        let into_target: Vec<ServedPair> = served.into_iter().filter(|one| one.pair.target == target).collect();
+        let mut directions = Vec::with_capacity(texts.as_slice().len());
+        for text in texts.as_slice() {
+            let found = if source == AUTO { languages.detect(text) } else { Vec::new() };
+            let detected = found.into_iter().find(|found| {
+                found.language == target || into_target.iter().any(|one| one.pair.source == found.language)
             });
             let code = detected.as_ref().map_or(source, |detected| &detected.language);
-            let found = into_target.iter().find(|(_, pair)| pair.source == code);
-            if found.is_none() && code != target {
-                let [target_name, name] = [language_name(target), language_name(code)];
-                return Err(ApiError::invalid(format!(
-                    "{target_name} ({target}) is not available as a target language from {name} ({code})"
-                )));
+            let served = into_target.iter().find(|one| one.pair.source == code).cloned();
+            if served.is_none() && code != target {
+                return Err(not_available(code, target));
             }
-            let translation =
-                found.map(|(model, pair)| DirectTranslation { model: Arc::clone(model), pair: pair.clone() });
-            directions.push(Self { translation, detected });
+            directions.push(Direction { served, detected });
         }
-        Ok(directions)
+        Ok(Self { texts, directions })
     }
 }
 
-impl DirectTranslation {
-    fn is_like(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.model, &other.model) && self.pair == other.pair
-    }
+/// Returns the error of languages between which no model translates.
+fn not_available(source: &str, target: &str) -> ApiError {
+    let [source_name, target_name] = [source, target].map(language_name);
+    ApiError::invalid(format!(
+        "{target_name} ({target}) is not available as a target language from {source_name} ({source})"
+    ))
 }
 
 /// Vocabularies of all languages, by which those of texts are detected.
-struct LanguageVocabularies(Vec<(LanguagePair, Arc<LoadedModel>)>);
+struct LanguageVocabularies {
+    pairs: Vec<LoadedPair>,
+}
+
+/// Direction of translation with its model as it was loaded.
+struct LoadedPair {
+    model: Arc<LoadedModel>,
+    pair: LanguagePair,
+}
 
 impl LanguageVocabularies {
-    fn new(pairs: &[(&Arc<ServedModel>, LanguagePair)]) -> Self {
-        Self(pairs.iter().map(|(model, pair)| (pair.clone(), model.current())).collect())
+    fn new(served: &[ServedPair]) -> Self {
+        let mut pairs = Vec::with_capacity(served.len());
+        for ServedPair { model, pair } in served {
+            pairs.push(LoadedPair { model: model.current(), pair: pair.clone() });
+        }
+        Self { pairs }
     }
 
     /// Returns the languages that a text may be in, the most probable first. Of equal ones, sources come first.
     fn detect(&self, text: &str) -> Vec<Detection> {
-        let sources = self.0.iter().map(|(pair, model)| (&*pair.source, &*model.translator.checkpoint().source));
-        let targets = self.0.iter().map(|(pair, model)| (&*pair.target, &*model.translator.checkpoint().target));
-        detect(text, sources.chain(targets))
+        let sources = self.pairs.iter().map(LoadedPair::source);
+        detect(text, sources.chain(self.pairs.iter().map(LoadedPair::target)))
     }
+}
+
+impl LoadedPair {
+    fn source(&self) -> LanguageVocabulary<'_> {
+        LanguageVocabulary { language: &self.pair.source, vocabulary: &self.model.translator.checkpoint().source }
+    }
+
+    fn target(&self) -> LanguageVocabulary<'_> {
+        LanguageVocabulary { language: &self.pair.target, vocabulary: &self.model.translator.checkpoint().target }
+    }
+}
+
+/// Text that is not translated yet.
+struct PendingText<'t> {
+    /// Index of the text in its request.
+    index: usize,
+    served: &'t ServedPair,
+    lines: TextLines<'t>,
 }
 
 /// Translates each text in its direction. Returns the best translation and the alternatives of each.
 async fn translate_all(
     server: &Server,
-    texts: &[String],
-    directions: &[Direction],
+    directed: &DirectedTexts,
     alternatives: usize,
     markup: Markup,
 ) -> Result<Vec<Vec<String>>, ApiError> {
+    let texts = directed.texts.as_slice();
     let mut found: Vec<Vec<String>> = texts.iter().map(|text| vec![text.clone()]).collect();
-    let mut left: Vec<(usize, &DirectTranslation)> = Vec::new();
-    left.extend(directions.iter().enumerate().filter_map(|(index, one)| Some((index, one.translation.as_ref()?))));
-    while let Some(&(_, direct)) = left.first() {
-        let (alike, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|(_, other)| other.is_like(direct));
+    let mut left = Vec::with_capacity(texts.len());
+    for (index, (text, direction)) in texts.iter().zip(&directed.directions).enumerate() {
+        if let Some(served) = &direction.served {
+            left.push(PendingText { index, served, lines: TextLines::new(text, markup) });
+        }
+    }
+    while let Some(served) = left.first().map(|text| text.served) {
+        let (alike, others): (Vec<PendingText>, Vec<PendingText>) =
+            left.into_iter().partition(|text| text.served.is_like(served));
         left = others;
-        let parts: Vec<TextLines> = alike.iter().map(|&(index, _)| TextLines::new(&texts[index], markup)).collect();
-        let tag = direct.pair.tag.as_deref();
-        let sentences =
-            parts.iter().flat_map(|text| text.sentences().map(|line| Sentence::tagged(tag, line))).collect();
+        let tag = served.pair.tag.as_deref();
+        let lines = alike.iter().flat_map(|text| text.lines.sentences());
         let decoding = DecodeOptions::default().n_best(alternatives + 1);
-        let options = TranslateOptions { decoding, markup, ..TranslateOptions::default() };
-        let model = direct.model.current();
-        let lines = server.translate(model, sentences, options, "alternatives", ranked_texts).await?;
-        let mut lines = lines.into_iter();
-        for ((index, _), part) in alike.into_iter().zip(&parts) {
-            found[index] = part.join(&lines.by_ref().take(part.sentences().count()).collect::<Vec<_>>());
+        let input = TranslationInput {
+            model: served.model.current(),
+            texts: lines.map(|line| Sentence::tagged(tag, line)).collect(),
+            options: TranslateOptions { decoding, markup, ..TranslateOptions::default() },
+            cost_fields: "alternatives",
+        };
+        let mut ranked = server.translate(input, ranked_texts).await?.into_iter();
+        for PendingText { index, lines, .. } in alike {
+            let of_lines: Vec<Vec<String>> = ranked.by_ref().take(lines.sentences().count()).collect();
+            found[index] = lines.join(&of_lines);
         }
     }
     Ok(found)
 }
 
-/// Returns the texts of the translations of each sentence.
+/// Returns the texts of the translations of each sentence, best first.
 fn ranked_texts(slice: &TranslatedSlice) -> anyhow::Result<Vec<Vec<String>>> {
-    let texts = |ranked: &Vec<Translation>| ranked.iter().map(|one| one.text.clone()).collect();
-    Ok(slice.translations.iter().map(texts).collect())
+    let mut texts = Vec::with_capacity(slice.translations.len());
+    for ranked in &slice.translations {
+        texts.push(ranked.iter().map(|translation| translation.text.clone()).collect());
+    }
+    Ok(texts)
 }
 
-/// Lines of a text, with the white space around each sentence.
+/// Lines of a text.
 struct TextLines<'t> {
-    /// White space before the sentence, the sentence, and white space after it with the line break.
-    lines: Vec<[&'t str; 3]>,
+    lines: Vec<TextLine<'t>>,
+}
+
+/// Line of a text: a sentence, which may be empty, with the white space around it.
+struct TextLine<'t> {
+    before: &'t str,
+    sentence: &'t str,
+    /// White space after the sentence, with the line break.
+    after: &'t str,
+}
+
+impl<'t> TextLine<'t> {
+    fn new(line: &'t str) -> Self {
+        let start = line.len() - line.trim_start().len();
+        let end = line.trim_end().len().max(start);
+        Self { before: &line[..start], sentence: &line[start..end], after: &line[end..] }
+    }
 }
 
 impl<'t> TextLines<'t> {
     /// Splits a text into lines. A text with markup is one: its blocks are its sentences.
     fn new(text: &'t str, markup: Markup) -> Self {
-        let parts = |line: &'t str| {
-            let start = line.len() - line.trim_start().len();
-            let end = line.trim_end().len().max(start);
-            [&line[..start], &line[start..end], &line[end..]]
-        };
         match markup {
-            Markup::None => Self { lines: text.split_inclusive('\n').map(parts).collect() },
-            Markup::Html => Self { lines: vec![parts(text)] },
+            Markup::None => Self { lines: text.split_inclusive('\n').map(TextLine::new).collect() },
+            Markup::Html => Self { lines: vec![TextLine::new(text)] },
         }
     }
 
+    /// Iterates over the sentences that are not empty.
     fn sentences(&self) -> impl Iterator<Item = &'t str> {
-        self.lines.iter().map(|[_, sentence, _]| *sentence).filter(|sentence| !sentence.is_empty())
+        self.lines.iter().map(|line| line.sentence).filter(|sentence| !sentence.is_empty())
     }
 
-    /// Returns the text with translations of its sentences: the best of each, then the second of each, and so on. A sentence
-    /// with fewer translations repeats its last one.
+    /// Returns the text with translations of its sentences: the best of each, then the second of each, and so on.
     fn join(&self, translations: &[Vec<String>]) -> Vec<String> {
         let ranks = translations.iter().map(Vec::len).max().unwrap_or(1);
-        let joined = |rank: usize| {
-            let mut translations = translations.iter();
-            let translate = |[before, sentence, after]: &[&str; 3]| {
-                let ranked = if sentence.is_empty() { None } else { translations.next() };
-                let text = ranked.and_then(|ranked| ranked.get(rank).or(ranked.last())).map_or("", String::as_str);
-                format!("{before}{text}{after}")
-            };
-            self.lines.iter().map(translate).collect()
-        };
-        (0..ranks).map(joined).collect()
+        (0..ranks).map(|rank| self.join_rank(rank, translations)).collect()
+    }
+
+    /// Returns the text with the translation of this rank, from 0, in place of each sentence. A sentence with fewer
+    /// translations has its last one.
+    fn join_rank(&self, rank: usize, translations: &[Vec<String>]) -> String {
+        let mut translations = translations.iter();
+        let mut text = String::new();
+        for &TextLine { before, sentence, after } in &self.lines {
+            text += before;
+            if !sentence.is_empty() {
+                let ranked = translations.next();
+                text += ranked.and_then(|ranked| ranked.get(rank).or(ranked.last())).map_or("", String::as_str);
+            }
+            text += after;
+        }
+        text
     }
 }
 
-/// Request of a text's language.
+/// Request of the language of a text in LibreTranslate's API.
 #[derive(Deserialize, ToSchema)]
 pub struct DetectRequest {
-    /// Text.
+    /// Text whose language is to be detected.
     q: Option<String>,
     /// Key, if the server needs one.
     api_key: Option<String>,
@@ -378,22 +434,22 @@ pub struct FrontendSettings {
     key_required: bool,
     /// True if corrected translations are collected.
     suggestions: bool,
-    /// False: files are not translated.
+    /// Always false: files are not translated.
     files_translation: bool,
     /// Extensions of files that are translated.
     supported_files_format: Vec<String>,
-    /// Languages at the start.
+    /// Languages that are chosen at the start.
     language: FrontendLanguages,
 }
 
-/// Languages of LibreTranslate's page at the start.
+/// Languages that LibreTranslate's page chooses at the start.
 #[derive(Serialize, ToSchema)]
 struct FrontendLanguages {
     source: NamedLanguage,
     target: NamedLanguage,
 }
 
-/// Language with its name.
+/// Language of LibreTranslate's page with its name.
 #[derive(Serialize, ToSchema)]
 struct NamedLanguage {
     code: String,
@@ -414,7 +470,7 @@ impl NamedLanguage {
     responses((status = 200, description = "The settings", body = FrontendSettings))
 )]
 pub async fn frontend_settings(State(server): State<Arc<Server>>) -> Json<FrontendSettings> {
-    let target = server.language_pairs().first().map(|(_, pair)| pair.target.clone()).unwrap_or_default();
+    let target = server.language_pairs().first().map(|served| served.pair.target.clone()).unwrap_or_default();
     let needs_key = server.access().needs_key();
     Json(FrontendSettings {
         char_limit: server.limits().characters,
@@ -434,9 +490,9 @@ pub async fn frontend_settings(State(server): State<Arc<Server>>) -> Json<Fronte
 /// Corrected translation in LibreTranslate's API.
 #[derive(Deserialize, ToSchema)]
 pub struct Suggestion {
-    /// Text.
+    /// Text that was translated.
     q: Option<String>,
-    /// Its corrected translation.
+    /// Corrected translation of the text.
     s: Option<String>,
     /// Code of the source language.
     source: Option<String>,
@@ -449,7 +505,7 @@ pub struct Suggestion {
 /// Confirmation of a corrected translation.
 #[derive(Serialize, ToSchema)]
 pub struct SuggestionSaved {
-    /// True: the pair is on the disk.
+    /// Always true: the pair is on the disk.
     success: bool,
 }
 
@@ -476,14 +532,14 @@ pub async fn suggest(
     };
     let pair = Pair { source: given(q, "q")?, target: given(s, "s")? };
     let languages = [given(source, "source")?, given(target, "target")?];
-    if !server.language_pairs().iter().any(|(_, pair)| [&*pair.source, &*pair.target] == languages) {
+    if !server.language_pairs().iter().any(|one| [&*one.pair.source, &*one.pair.target] == languages) {
         return Err(ApiError::invalid("no model translates between these languages; GET /languages lists them"));
     }
     collection.append(&pair).await?;
     Ok(Json(SuggestionSaved { success: true }))
 }
 
-/// Refuses files.
+/// Refuses to translate files.
 pub async fn translate_file() -> ApiError {
     ApiError::forbidden("Files translation are disabled on this server: send their text to /translate")
 }

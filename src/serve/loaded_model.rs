@@ -8,15 +8,15 @@ use candle_core::Device;
 use super::languages::{LanguagePair, language_pairs};
 use crate::translator::{Linker, PrecisionOption, Translator};
 
-/// Model as it was loaded.
+/// Model as it was loaded from its directories, which never changes.
 pub struct LoadedModel {
-    /// Name in requests.
+    /// Name of the model in requests.
     pub name: String,
-    /// Translator, without constraints.
+    /// Translator with the default options.
     pub translator: Translator,
-    /// Linker of its translations with default options.
+    /// Linker of translations with default options.
     pub linker: Linker,
-    /// Languages that it translates between; none if neither its name nor its training tells.
+    /// Languages that the model translates between; none if neither its name nor its training tells.
     pub pairs: Vec<LanguagePair>,
 }
 

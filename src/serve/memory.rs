@@ -7,19 +7,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bytes of one permit of the bodies' semaphore.
 const PERMIT: usize = 1024;
-/// Share of the memory for the bodies of requests, and for the texts in them.
+/// Divisor of the memory that gives the share for the bodies of requests, and for the texts in them.
 const BODIES: usize = 4;
-/// Copies of a body: its bytes, the texts in it, and their sentences.
+/// Number of copies of a body in memory: its bytes, the texts in it, and their sentences.
 const COPIES: usize = 4;
-/// Share of the memory for answers that clients have not read yet.
+/// Divisor of the memory that gives the share for answers that clients have not read yet.
 const ANSWERS: usize = 4;
-/// Share of the memory that stays free for the answers of slices which run.
+/// Divisor of the memory that gives the share that stays free for the answers of slices which run.
 const RUNNING: usize = 32;
-/// Share of the memory for connections.
+/// Divisor of the memory that gives the share for connections.
 const CONNECTIONS: usize = 4;
 /// Bytes of a connection: headers, a small body, the texts in it, and the state.
 const CONNECTION: usize = 96 * 1024;
-/// Share of the memory for one slice of work.
+/// Divisor of the memory that gives the share for one slice of work.
 const SLICE: usize = 8;
 /// Bytes of its answer that a client may leave unread before its work pauses.
 const UNREAD: usize = 1 << 20;
@@ -32,13 +32,13 @@ pub struct RequestMemory {
 }
 
 impl RequestMemory {
-    /// Memory of so many bytes.
+    /// Returns a memory of `limit` bytes.
     pub fn new(limit: usize) -> Self {
         let permits = (limit / BODIES / PERMIT).min(Semaphore::MAX_PERMITS);
         Self { limit, bodies: Arc::new(Semaphore::new(permits)), unread: Arc::default() }
     }
 
-    /// Bytes of all requests together.
+    /// Maximum bytes of all requests together.
     pub fn limit(&self) -> usize {
         self.limit
     }
@@ -48,17 +48,17 @@ impl RequestMemory {
         u32::try_from(self.limit / CONNECTIONS / CONNECTION).unwrap_or(u32::MAX)
     }
 
-    /// Bytes of one slice of work.
+    /// Maximum bytes of one slice of work.
     pub fn slice(&self) -> usize {
         self.limit / SLICE
     }
 
-    /// Maximum bytes of a body.
+    /// Maximum bytes of the body of a request.
     pub fn body(&self) -> usize {
         self.limit / BODIES / COPIES
     }
 
-    /// Waits until memory for so many bytes of a body is free, and reserves it in addition to that before.
+    /// Waits until memory for so many bytes of a body is free, and reserves it in addition to an earlier reservation.
     pub async fn reserve_body(&self, bytes: usize, before: Option<BodyPermit>) -> Option<BodyPermit> {
         let permits = u32::try_from(bytes.saturating_mul(COPIES).div_ceil(PERMIT)).ok()?;
         let mut permit = Arc::clone(&self.bodies).acquire_many_owned(permits).await.ok()?;
@@ -82,7 +82,7 @@ pub type BodyPermit = OwnedSemaphorePermit;
 pub struct BodyMemory(Arc<Mutex<Option<BodyPermit>>>);
 
 impl BodyMemory {
-    /// Keeps the reservation.
+    /// Keeps the reservation of a body, if it needs one.
     pub fn keep(&self, permit: Option<BodyPermit>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = permit;
     }
@@ -110,7 +110,7 @@ impl UnreadBytes {
     }
 }
 
-/// Bytes that were not read yet.
+/// Count of bytes of an answer as unread, until it is dropped.
 pub struct UnreadGuard {
     of: UnreadBytes,
     bytes: usize,

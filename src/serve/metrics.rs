@@ -71,7 +71,7 @@ impl ServerMetrics {
     }
 }
 
-/// Counts a request that runs until it is dropped.
+/// Guard that counts a request as running until it is dropped.
 struct RunningRequest(Arc<ServerMetrics>);
 
 impl Drop for RunningRequest {
@@ -80,7 +80,7 @@ impl Drop for RunningRequest {
     }
 }
 
-/// Measures a request.
+/// Counts a request with its path, status and duration.
 pub async fn measure(State(metrics): State<Arc<ServerMetrics>>, request: Request, next: Next) -> Response {
     let start = Instant::now();
     let path =

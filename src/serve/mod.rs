@@ -72,7 +72,7 @@ use crate::reporter::Reporter;
 
 pub use options::{AllowedOrigin, ModelSpec, RequestLimits, ServeOptions};
 
-/// Threads that read requests and write answers. Models compute elsewhere.
+/// Number of threads that read requests and write answers. Models compute elsewhere.
 const RUNTIME_THREADS: usize = 2;
 /// Time for work on other threads, such as saving a pair, once the connections are closed.
 const BLOCKING_GRACE: Duration = Duration::from_millis(500);

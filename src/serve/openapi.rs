@@ -1,5 +1,6 @@
 //! The description of the APIs, and a page that shows it.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use axum::Json;
@@ -37,18 +38,18 @@ use super::{libretranslate, opennmt, page, steps, v1};
 )]
 struct ApiDescription;
 
-/// `GET /spec`
+/// `GET /spec`: the description in OpenAPI's JSON.
 pub async fn spec() -> Json<utoipa::openapi::OpenApi> {
     Json(ApiDescription::openapi())
 }
 
-/// `GET /docs`
+/// `GET /docs`: the page that shows the description.
 pub async fn docs() -> Result<Html<String>, super::error::ApiError> {
     let description = serde_json::to_value(ApiDescription::openapi()).map_err(anyhow::Error::from)?;
     Ok(Html(document(&description)))
 }
 
-/// `GET /docs.css`
+/// `GET /docs.css`: the style of the page that shows the description.
 pub async fn style() -> Response {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], include_str!("docs.css")).into_response()
 }
@@ -77,14 +78,13 @@ fn document(description: &Value) -> String {
 }
 
 fn add_operation(html: &mut String, path: &str, method: &str, operation: &Value) {
-    let text = |value: &Value| escaped(value.as_str().unwrap_or_default()).into_owned();
     let _ = writeln!(
         html,
         "<section>\n<h2><code>{} {}</code></h2>\n<p>{} {}</p>",
         method.to_uppercase(),
         escaped(path),
-        text(&operation["summary"]),
-        text(&operation["description"])
+        escaped_text(&operation["summary"]),
+        escaped_text(&operation["description"])
     );
     if let Some(body) = schema_names(&operation["requestBody"]) {
         let _ = writeln!(html, "<p>Body: {body}</p>");
@@ -93,9 +93,15 @@ fn add_operation(html: &mut String, path: &str, method: &str, operation: &Value)
     *html += "<dl>\n";
     for (status, response) in operation["responses"].as_object().unwrap_or(&no_responses) {
         let body = schema_names(response).map(|body| format!(": {body}")).unwrap_or_default();
-        let _ = writeln!(html, "<dt>{}</dt><dd>{}{body}</dd>", escaped(status), text(&response["description"]));
+        let text = escaped_text(&response["description"]);
+        let _ = writeln!(html, "<dt>{}</dt><dd>{text}{body}</dd>", escaped(status));
     }
     *html += "</dl>\n</section>\n";
+}
+
+/// Returns a text of the description for HTML; nothing if it is missing.
+fn escaped_text(value: &Value) -> Cow<'_, str> {
+    escaped(value.as_str().unwrap_or_default())
 }
 
 /// Returns links to the schema of a body, if it has one.

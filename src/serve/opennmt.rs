@@ -11,11 +11,11 @@ use super::access::Caller;
 use super::body::JsonBody;
 use super::error::ApiError;
 use super::state::{ServedModel, Server};
-use super::translation_job::TranslatedSlice;
+use super::translation_job::{TranslatedSlice, TranslationInput};
 use crate::alignment::LinkFormat;
-use crate::translator::{LinkedPair, LinkedTranslation, Linker, Sentence, TranslateOptions};
+use crate::translator::{LinkedPair, Linker, Sentence, TranslateOptions};
 
-/// One text of a request.
+/// Text of a request in OpenNMT-py's API.
 #[derive(Deserialize, ToSchema)]
 pub struct OpenNmtSource {
     /// Text; each of its lines is a sentence.
@@ -24,30 +24,30 @@ pub struct OpenNmtSource {
     id: Option<ModelId>,
 }
 
-/// Model of a request.
+/// Model of a request in OpenNMT-py's API.
 #[derive(PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(untagged, expecting = "expected the number or the name of a model")]
 enum ModelId {
-    /// Number from 0.
+    /// Number in the order of the command line, from 0.
     Number(u64),
-    /// Name.
+    /// Name of the model.
     Name(String),
 }
 
-/// Translation of a text.
+/// Translation of a text in OpenNMT-py's API.
 #[derive(Serialize, ToSchema)]
 pub struct OpenNmtTranslation {
-    /// The text.
+    /// Text as it was sent.
     src: String,
-    /// Its translation.
+    /// Translation of the text.
     tgt: String,
     /// Number of translations of each text.
     n_best: usize,
-    /// Mean score of its lines.
+    /// Mean score of the lines of the text.
     pred_score: f64,
-    /// Word links of each line, as `s-t`.
+    /// Word links of each line of the text, as `s-t`.
     align: Vec<String>,
-    /// Score of the best link of each target word of each line, as `t-score`.
+    /// Score of the best link of each target word of each line of the text, as `t-score`.
     align_score: Vec<String>,
 }
 
@@ -74,29 +74,40 @@ pub async fn translate(
         return Err(ApiError::invalid("all texts of a request need the same model: give one id"));
     }
     let model = find(&server, first)?;
-    let lines: Vec<Vec<&str>> = sources.iter().map(|source| source.src.split('\n').collect()).collect();
-    let sentences = lines.iter().flatten().map(|line| Sentence::from(line.trim_end_matches('\r'))).collect();
-    let counts: Vec<usize> = lines.iter().map(Vec::len).collect();
     let model = model.current();
     let linker = model.linker.clone();
-    let link = move |slice: &TranslatedSlice| link(&linker, slice);
-    let linked = server.translate(model, sentences, TranslateOptions::default(), "the number of texts", link).await?;
-    let mut linked = linked.into_iter();
-    let join = |(source, count): (OpenNmtSource, usize)| {
-        let parts: Vec<LinkedLine> = linked.by_ref().take(count).collect();
-        OpenNmtTranslation {
-            src: source.src,
-            tgt: parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n"),
-            n_best: 1,
-            pred_score: parts.iter().map(|part| part.score).sum::<f64>() / parts.len().max(1) as f64,
-            align: parts.iter().map(|part| part.links.clone()).collect(),
-            align_score: parts.into_iter().map(|part| part.link_scores).collect(),
-        }
+    let lines = sources.iter().flat_map(|source| source.src.split('\n'));
+    let input = TranslationInput {
+        model,
+        texts: lines.map(|line| Sentence::from(line.trim_end_matches('\r'))).collect(),
+        options: TranslateOptions::default(),
+        cost_fields: "the number of texts",
     };
-    Ok(Json(vec![sources.into_iter().zip(counts).map(join).collect()]))
+    let linked = server.translate(input, move |slice: &TranslatedSlice| link(&linker, slice)).await?;
+    let mut linked = linked.into_iter();
+    let mut translations = Vec::with_capacity(sources.len());
+    for source in sources {
+        let count = source.src.split('\n').count();
+        translations.push(OpenNmtTranslation::new(source, linked.by_ref().take(count).collect()));
+    }
+    Ok(Json(vec![translations]))
 }
 
-/// Translation of a line with its links.
+impl OpenNmtTranslation {
+    /// Joins the translations of the lines of a text.
+    fn new(source: OpenNmtSource, lines: Vec<LinkedLine>) -> Self {
+        Self {
+            src: source.src,
+            tgt: lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n"),
+            n_best: 1,
+            pred_score: lines.iter().map(|line| line.score).sum::<f64>() / lines.len().max(1) as f64,
+            align: lines.iter().map(|line| line.links.clone()).collect(),
+            align_score: lines.into_iter().map(|line| line.link_scores).collect(),
+        }
+    }
+}
+
+/// Translation of a line of a text, with its links.
 struct LinkedLine {
     text: String,
     score: f64,
@@ -104,15 +115,18 @@ struct LinkedLine {
     link_scores: String,
 }
 
+/// Links the translations of lines.
 fn link(linker: &Linker, slice: &TranslatedSlice) -> anyhow::Result<Vec<LinkedLine>> {
-    let linked = linker.link_translations(&slice.translations, slice.sentences)?;
-    let line = |one: LinkedTranslation| LinkedLine {
-        text: one.translation.text.clone(),
-        score: one.translation.score,
-        links: LinkFormat::default().format_line(&one.linked.links),
-        link_scores: best_scores(&one.linked),
-    };
-    Ok(linked.into_iter().map(line).collect())
+    let mut lines = Vec::with_capacity(slice.sentences.len());
+    for one in linker.link_translations(&slice.translations, slice.sentences)? {
+        lines.push(LinkedLine {
+            text: one.translation.text.clone(),
+            score: one.translation.score,
+            links: LinkFormat::default().format_line(&one.linked.links),
+            link_scores: best_scores(&one.linked),
+        });
+    }
+    Ok(lines)
 }
 
 /// Returns the score of the best link of each target word, as `t-score`.
@@ -126,6 +140,7 @@ fn best_scores(linked: &LinkedPair) -> String {
     scores.join(" ")
 }
 
+/// Returns the model with a number or a name; by default the first.
 fn find<'s>(server: &'s Server, id: Option<&ModelId>) -> Result<&'s ServedModel, ApiError> {
     let number = match id {
         None => return server.model(None),
@@ -151,11 +166,11 @@ fn find<'s>(server: &'s Server, id: Option<&ModelId>) -> Result<&'s ServedModel,
 /// Model in the list of `GET /translator/models`.
 #[derive(Serialize, ToSchema)]
 pub struct OpenNmtModel {
-    /// Number in the order of the command line, from 0.
+    /// Number of the model in the order of the command line, from 0.
     model_id: usize,
-    /// Name.
+    /// Name of the model.
     model: String,
-    /// True: all models are loaded.
+    /// Always true: all models are loaded.
     loaded: bool,
 }
 

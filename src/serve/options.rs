@@ -1,4 +1,4 @@
-//! Settings of a server.
+//! Settings of a server, and their values on the command line.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
@@ -111,7 +111,7 @@ impl FromStr for AllowedOrigin {
         if !is_scheme || SCHEMES_WITHOUT_PAGES.contains(&scheme) {
             return Err(EXPECTED_ORIGIN.to_owned());
         }
-        let (host, port) = split_port(authority).ok_or(EXPECTED_ORIGIN)?;
+        let Authority { host, port } = Authority::parse(authority).ok_or(EXPECTED_ORIGIN)?;
         let host = host_as_sent(host, default_port.is_some()).ok_or(EXPECTED_ORIGIN)?;
         let shown = port.filter(|port| Some(*port) != default_port).map(|port| format!(":{port}"));
         let origin = format!("{scheme}://{host}{}", shown.unwrap_or_default());
@@ -124,14 +124,22 @@ const EXPECTED_ORIGIN: &str = "expected an origin such as https://example.org or
 /// Schemes whose pages have no origin, and those of no pages.
 const SCHEMES_WITHOUT_PAGES: [&str; 8] = ["about", "blob", "data", "file", "ftp", "javascript", "ws", "wss"];
 
-/// Splits a port off a host. `None` if it is no number of a port.
-fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
-    match authority.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => {
-            let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-            Some((host, Some(port.parse().ok().filter(|_| is_number)?)))
+/// Host of an origin, with its port if it has one.
+struct Authority<'a> {
+    host: &'a str,
+    port: Option<u16>,
+}
+
+impl<'a> Authority<'a> {
+    /// Splits `host[:port]`. `None` if the port is no number of one.
+    fn parse(text: &'a str) -> Option<Self> {
+        match text.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => {
+                let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+                Some(Self { host, port: Some(port.parse().ok().filter(|_| is_number)?) })
+            }
+            _ => Some(Self { host: text, port: None }),
         }
-        _ => Some((authority, None)),
     }
 }
 
@@ -148,7 +156,7 @@ fn host_as_sent(host: &str, is_web: bool) -> Option<String> {
 }
 
 impl AllowedOrigin {
-    /// The origin.
+    /// Origin as browsers send it: `scheme://host[:port]`.
     pub fn as_str(&self) -> &str {
         &self.origin
     }
@@ -163,9 +171,12 @@ impl AllowedOrigin {
 mod tests {
     use super::*;
 
+    fn spec(name: &str, directory: &str) -> ModelSpec {
+        ModelSpec { name: name.to_owned(), directory: directory.into() }
+    }
+
     #[test]
     fn parses_models_with_and_without_names() {
-        let spec = |name: &str, directory: &str| ModelSpec { name: name.to_owned(), directory: directory.into() };
         assert_eq!("en-fr=a/b".parse(), Ok(spec("en-fr", "a/b")));
         assert_eq!("a/b/".parse(), Ok(spec("b", "a/b/")));
         assert_eq!(".".parse(), Ok(spec(".", ".")));

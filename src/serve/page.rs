@@ -11,46 +11,32 @@ use utoipa::ToSchema;
 
 use super::state::Server;
 
-/// State of the server.
+/// State of a running server.
 #[derive(Serialize, ToSchema)]
 pub struct Health {
-    /// `ok`.
+    /// Always `ok`.
     status: &'static str,
 }
 
-/// `GET /`
+/// `GET /`: the page.
 pub async fn index() -> Html<&'static str> {
     Html(include_str!("page/index.html"))
 }
 
-/// `GET /page.css`
+/// `GET /page.css`: the style of the page.
 pub async fn style() -> Response {
     const STYLE: &str = concat!(include_str!("../render/page/page.css"), include_str!("page/serve.css"));
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8"), NOT_CACHED], STYLE).into_response()
 }
 
-/// `GET /page.js`
+/// `GET /page.js`: the script of the page.
 pub async fn script() -> Response {
-    const SCRIPT: &str = concat!(
-        include_str!("../render/page/alignment.js"),
-        include_str!("../render/page/drawing.js"),
-        include_str!("../render/page/links.js"),
-        include_str!("../render/page/matrix.js"),
-        include_str!("../render/page/view.js"),
-        include_str!("page/steps.js"),
-        include_str!("page/beam.js"),
-        include_str!("page/state.js"),
-        include_str!("page/translate.js"),
-        include_str!("page/result.js"),
-        include_str!("page/inspector.js"),
-        include_str!("page/steering.js"),
-        include_str!("page/export.js"),
-        include_str!("page/serve.js"),
-    );
+    // build.rs bundles it from the modules that `page/serve.js` imports.
+    const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/serve.js"));
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), NOT_CACHED], SCRIPT).into_response()
 }
 
-/// A newer program has a newer page.
+/// Header of the page's parts: browsers ask for them again, since a newer program has a newer page.
 const NOT_CACHED: (HeaderName, &str) = (header::CACHE_CONTROL, "no-cache");
 
 /// Tells that the server answers.

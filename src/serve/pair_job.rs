@@ -38,11 +38,11 @@ pub trait PairWork: Send {
 
 /// Consecutive pairs of a request.
 pub struct PairSlice<'a> {
-    /// Index of the first pair.
+    /// Index of the first pair in its request.
     pub first: usize,
-    /// The pairs.
+    /// Consecutive pairs of the request.
     pub pairs: &'a [Pair],
-    /// True if no pair follows.
+    /// True if no pair of the request follows.
     pub is_last: bool,
 }
 
@@ -55,26 +55,20 @@ pub struct PairJob<W> {
     lane: Lane,
     /// Cost of each pair, once they are known.
     costs: Option<Vec<Cost>>,
+    /// Number of pairs that are done.
     done: usize,
     writer: AnswerWriter,
-    cancellation: Cancellation,
 }
 
 impl<W: PairWork> PairJob<W> {
     /// Returns the job of work on pairs, whose answer goes to a writer.
-    pub fn new(
-        model: Arc<LoadedModel>,
-        pairs: Vec<Pair>,
-        work: W,
-        budget: WorkBudget,
-        writer: AnswerWriter,
-        cancellation: Cancellation,
-    ) -> Self {
+    pub fn new(model: Arc<LoadedModel>, pairs: Vec<Pair>, work: W, budget: WorkBudget, writer: AnswerWriter) -> Self {
         let characters = pairs.iter().map(|pair| pair.source.len() + pair.target.len()).sum();
         let lane = Lane::of_characters(characters);
-        Self { model, pairs, work, budget, lane, costs: None, done: 0, writer, cancellation }
+        Self { model, pairs, work, budget, lane, costs: None, done: 0, writer }
     }
 
+    /// Checks the cost of the work and its options. Returns the cost of each pair.
     fn prepare(&mut self) -> Result<Vec<Cost>, ApiError> {
         let checkpoint = self.model.translator.checkpoint();
         let most = self.work.max_length();
@@ -96,7 +90,7 @@ impl<W: PairWork> SlicedJob for PairJob<W> {
     }
 
     fn cancellation(&self) -> &Cancellation {
-        &self.cancellation
+        self.writer.cancellation()
     }
 
     fn is_ready(&self) -> bool {
@@ -115,7 +109,7 @@ impl<W: PairWork> SlicedJob for PairJob<W> {
         let slice = PairSlice { first: self.done, pairs: &self.pairs[self.done..end], is_last };
         let mut out = Vec::new();
         self.work.write(&self.model, &slice, &mut out)?;
-        if self.cancellation.is_cancelled() {
+        if self.cancellation().is_cancelled() {
             return Err(ApiError::stopping());
         }
         self.writer.send(out, is_last);

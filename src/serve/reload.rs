@@ -8,16 +8,22 @@ use std::time::{Duration, SystemTime};
 use super::state::{ServedModel, Server};
 use crate::reporter::Reporter;
 
-/// Interval at which directories are looked at.
+/// Interval at which the directories of models are looked at.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Names, sizes and times of the files of a model.
-type DirectoryState = Vec<(PathBuf, u64, Option<SystemTime>)>;
+/// File of a model as it was last seen.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct FileState {
+    path: PathBuf,
+    bytes: u64,
+    /// Time of the last change, if the system tells.
+    modified: Option<SystemTime>,
+}
 
 /// Loads models anew when `asked` receives something, and with `watches` when their files change. Returns once `asked` is
 /// closed. A model that cannot be loaded stays as it was.
 pub fn run(server: &Server, watches: bool, asked: &Receiver<()>, reporter: &dyn Reporter) {
-    let mut loaded: Vec<DirectoryState> = server.models().iter().map(|model| state(model)).collect();
+    let mut loaded: Vec<Vec<FileState>> = server.models().iter().map(|model| file_states(model)).collect();
     let mut seen = loaded.clone();
     loop {
         let is_asked = match asked.recv_timeout(INTERVAL) {
@@ -32,7 +38,7 @@ pub fn run(server: &Server, watches: bool, asked: &Receiver<()>, reporter: &dyn 
             continue;
         }
         for (index, model) in server.models().iter().enumerate() {
-            let now = state(model);
+            let now = file_states(model);
             // A training writes its files one after the other: they are read once they rest.
             let rests = std::mem::replace(&mut seen[index], now.clone()) == now;
             if is_asked || (rests && now != loaded[index]) {
@@ -50,17 +56,19 @@ fn reload(model: &ServedModel, reporter: &dyn Reporter) {
     }
 }
 
-fn state(model: &ServedModel) -> DirectoryState {
+/// Returns the files of a model or an ensemble, sorted.
+fn file_states(model: &ServedModel) -> Vec<FileState> {
     let entries = model.directories().iter().filter_map(|directory| fs::read_dir(directory).ok()).flatten().flatten();
-    let file = |entry: fs::DirEntry| {
-        let path = entry.path();
-        // Logs change at each validation, models do not.
-        let is_model = path.extension().is_some_and(|extension| extension == "json" || extension == "safetensors");
-        let is_training = path.file_stem().is_some_and(|name| name == "resume");
-        let metadata = fs::metadata(&path).ok().filter(|_| is_model && !is_training)?;
-        Some((path, metadata.len(), metadata.modified().ok()))
-    };
-    let mut state: DirectoryState = entries.filter_map(file).collect();
-    state.sort();
-    state
+    let mut states: Vec<FileState> = entries.filter_map(|entry| file_state(entry.path())).collect();
+    states.sort();
+    states
+}
+
+/// Returns the state of a file, if it belongs to the model.
+fn file_state(path: PathBuf) -> Option<FileState> {
+    // Logs change at each validation, models do not.
+    let is_model = path.extension().is_some_and(|extension| extension == "json" || extension == "safetensors");
+    let is_training = path.file_stem().is_some_and(|name| name == "resume");
+    let metadata = fs::metadata(&path).ok().filter(|_| is_model && !is_training)?;
+    Some(FileState { path, bytes: metadata.len(), modified: metadata.modified().ok() })
 }

@@ -15,13 +15,12 @@ const MAX_PLACEHOLDERS: usize = 1_000;
 /// Refuses constraints, a regular expression of placeholders and a tag that would take too much time or memory.
 ///
 /// # Errors
-/// One of them is too large.
+/// One of these is too large.
 pub fn check_sizes(
     decoding: &DecodeOptions,
     placeholders: Option<&str>,
     tag_source: Option<&str>,
 ) -> Result<(), ApiError> {
-    let characters = |text: Option<&str>| text.map_or(0, |text| text.chars().count());
     for (name, size, most, unit) in [
         ("avoid", decoding.avoid.len(), MAX_AVOIDED, "phrases"),
         ("terms", decoding.terms.len(), MAX_TERMS, "terms"),
@@ -34,4 +33,9 @@ pub fn check_sizes(
         }
     }
     Ok(())
+}
+
+/// Number of characters of a text, if there is one.
+fn characters(text: Option<&str>) -> usize {
+    text.map_or(0, |text| text.chars().count())
 }

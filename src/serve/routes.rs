@@ -11,7 +11,7 @@ use super::error::ApiError;
 use super::state::Server;
 use super::{key_check, libretranslate, metrics, openapi, opennmt, page, security, steps, v1};
 
-/// Returns the routes.
+/// Returns the handlers of all paths, with the checks that go before them.
 pub fn router(server: Arc<Server>) -> Router {
     let work = Router::new()
         .route("/v1/translate", post(v1::translate))

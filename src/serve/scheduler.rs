@@ -18,7 +18,7 @@ use super::metrics::ServerMetrics;
 use super::translation_job::TranslationJob;
 use crate::search::Cancellation;
 
-/// Threads of a queue. While the longest sentences of one slice keep a last core busy, the next slice has the others.
+/// Number of threads of a queue. While the longest sentences of one slice keep a last core busy, the next slice has the others.
 const WORKERS: usize = 2;
 /// Maximum number of jobs that share a slice.
 const MAX_SHARED: usize = 128;
@@ -117,9 +117,11 @@ impl Scheduler {
 
 impl Queue {
     fn new(lane: Lane) -> Result<Self> {
-        let name = move |index| format!("{lane:?} pool {index}").to_lowercase();
-        let pool = ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).thread_name(name).build();
-        let pool = pool.context("cannot start the threads of the server")?;
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(rayon::current_num_threads())
+            .thread_name(move |index| format!("{lane:?} pool {index}").to_lowercase())
+            .build()
+            .context("cannot start the threads of the server")?;
         Ok(Self { jobs: Mutex::default(), arrived: Condvar::new(), pool })
     }
 

@@ -134,9 +134,19 @@ mod tests {
 
     fn answer(headers: &[(&str, &str)]) -> Result<Option<HeaderValue>, StatusCode> {
         let allowed = ["https://app.example.org".parse().unwrap()];
-        let header = |(name, value): &(&str, &str)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
-        source(Version::HTTP_11, &headers.iter().map(header).collect(), &allowed)
-            .map_err(|error| error.into_response().status())
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
+        }
+        source(Version::HTTP_11, &map, &allowed).map_err(|error| error.into_response().status())
+    }
+
+    fn answer_to_origin(origin: &str) -> Result<Option<HeaderValue>, StatusCode> {
+        answer(&[("host", "127.0.0.1:4114"), ("origin", origin)])
+    }
+
+    fn answer_to_other_page(mode: &str) -> Result<Option<HeaderValue>, StatusCode> {
+        answer(&[("host", "localhost"), ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", mode)])
     }
 
     #[test]
@@ -161,9 +171,9 @@ mod tests {
 
     #[test]
     fn accepts_own_and_allowed_origins_only() {
-        let from = |origin: &str| answer(&[("host", "127.0.0.1:4114"), ("origin", origin)]);
-        assert_eq!(from("http://127.0.0.1:4114"), Ok(None));
-        assert_eq!(from("https://app.example.org"), Ok(Some(HeaderValue::from_static("https://app.example.org"))));
+        assert_eq!(answer_to_origin("http://127.0.0.1:4114"), Ok(None));
+        let allowed = HeaderValue::from_static("https://app.example.org");
+        assert_eq!(answer_to_origin("https://app.example.org"), Ok(Some(allowed)));
         for origin in [
             "http://127.0.0.1:80",
             "http://evil.example",
@@ -172,15 +182,13 @@ mod tests {
             "http://app.example.org",
             "https://app.example.org.evil.example",
         ] {
-            assert_eq!(from(origin), Err(StatusCode::FORBIDDEN), "{origin}");
+            assert_eq!(answer_to_origin(origin), Err(StatusCode::FORBIDDEN), "{origin}");
         }
     }
 
     #[test]
     fn refuses_resources_of_other_pages_but_not_their_links() {
-        let from =
-            |mode: &str| answer(&[("host", "localhost"), ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", mode)]);
-        assert_eq!(from("navigate"), Ok(None));
-        assert_eq!(from("no-cors"), Err(StatusCode::FORBIDDEN));
+        assert_eq!(answer_to_other_page("navigate"), Ok(None));
+        assert_eq!(answer_to_other_page("no-cors"), Err(StatusCode::FORBIDDEN));
     }
 }

@@ -28,9 +28,9 @@ pub struct LimitedStream {
     limits: WaitLimits,
     /// True while a request is answered.
     is_answering: Arc<AtomicBool>,
-    /// End of the time, while a write waits.
+    /// Timer of a write that waits.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// End of the time, once the client has ended its side.
+    /// Timer of a client that has ended its side.
     half_closed: Option<Pin<Box<Sleep>>>,
 }
 

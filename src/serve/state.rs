@@ -18,12 +18,12 @@ use super::memory::RequestMemory;
 use super::metrics::ServerMetrics;
 use super::options::{AllowedOrigin, ModelSpec, RequestLimits, ServeOptions};
 use super::scheduler::Scheduler;
-use super::translation_job::{CollectedTranslations, TranslatedSlice, TranslationJob};
+use super::translation_job::{CollectedTranslations, TranslatedSlice, TranslationInput, TranslationJob};
 use crate::error::usage;
 use crate::search::Cancellation;
-use crate::translator::{PrecisionOption, Sentence, TranslateOptions};
+use crate::translator::PrecisionOption;
 
-/// Bytes of a request's body besides its texts.
+/// Maximum bytes of a request's body besides its texts.
 const BODY_OVERHEAD: usize = 64 * 1024;
 /// Maximum bytes of a character: in JSON as `\ud83d\ude00`, in a form as `%F0%9F%98%80`.
 const BYTES_PER_CHARACTER: usize = 12;
@@ -43,7 +43,7 @@ impl ServedModel {
         Ok(Self { name, directories, device: device.clone(), precision, current })
     }
 
-    /// Name in requests.
+    /// Name of the model in requests.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -69,12 +69,48 @@ impl ServedModel {
     }
 }
 
-/// Returns the number of lines of texts, of which an empty one has one.
+/// Direction of translation with the model for it.
+#[derive(Clone)]
+pub struct ServedPair {
+    /// Model that translates in this direction.
+    pub model: Arc<ServedModel>,
+    /// Languages, and the tag that asks the model for them.
+    pub pair: LanguagePair,
+}
+
+impl ServedPair {
+    /// True if both are the same direction of the same model.
+    pub fn is_like(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.model, &other.model) && self.pair == other.pair
+    }
+}
+
+/// Name of a model or an ensemble with its directories.
+struct NamedDirectories {
+    name: String,
+    directories: Vec<PathBuf>,
+}
+
+impl NamedDirectories {
+    /// Groups directories by their names, in the order of the command line.
+    fn group(models: &[ModelSpec]) -> Vec<Self> {
+        let mut named: Vec<Self> = Vec::new();
+        for ModelSpec { name, directory } in models {
+            match named.iter_mut().find(|other| other.name == *name) {
+                Some(ensemble) => ensemble.directories.push(directory.clone()),
+                None => named.push(Self { name: name.clone(), directories: vec![directory.clone()] }),
+            }
+        }
+        named
+    }
+}
+
+/// Returns the number of lines of texts. An empty text counts as a line.
 pub fn count_lines<'t>(texts: impl Iterator<Item = &'t String>) -> usize {
     texts.map(|text| text.lines().count().max(1)).sum()
 }
 
-/// State of the server.
+/// State of the server, which all handlers share.
 pub struct Server {
     models: Vec<Arc<ServedModel>>,
     allow_origin: Vec<AllowedOrigin>,
@@ -92,20 +128,17 @@ impl Server {
     /// # Errors
     /// A model or a file cannot be loaded, or pairs of several languages would be collected in one file.
     pub fn new(options: &ServeOptions, device: &Device) -> Result<Self> {
-        let mut named: Vec<(String, Vec<PathBuf>)> = Vec::new();
-        for ModelSpec { name, directory } in &options.models {
-            match named.iter_mut().find(|(other, _)| other == name) {
-                Some((_, ensemble)) => ensemble.push(directory.clone()),
-                None => named.push((name.clone(), vec![directory.clone()])),
-            }
-        }
+        let named = NamedDirectories::group(&options.models);
         if named.is_empty() {
             return usage("a server needs at least one model");
         }
         let metrics = Arc::new(ServerMetrics::new()?);
-        let load = |(name, directories)| Ok(Arc::new(ServedModel::new(name, directories, device, options.precision)?));
+        let mut models = Vec::with_capacity(named.len());
+        for NamedDirectories { name, directories } in named {
+            models.push(Arc::new(ServedModel::new(name, directories, device, options.precision)?));
+        }
         let mut server = Self {
-            models: named.into_iter().map(load).collect::<Result<_>>()?,
+            models,
             allow_origin: options.allow_origin.clone(),
             limits: options.limits,
             access: Access::new(options.api_keys.as_deref(), options.limits.requests_per_minute)?,
@@ -114,9 +147,8 @@ impl Server {
             metrics,
             collection: None,
         };
-        let mut pairs = server.language_pairs().into_iter().map(|(_, pair)| [pair.source, pair.target]);
-        let first = pairs.next();
-        if options.collect.is_some() && pairs.any(|pair| Some(pair) != first) {
+        let served = server.language_pairs();
+        if options.collect.is_some() && served.iter().any(|one| !one.pair.has_same_languages(&served[0].pair)) {
             return usage(
                 "--collect writes pairs of one source and target language; serve models of others separately",
             );
@@ -152,14 +184,13 @@ impl Server {
         })
     }
 
-    /// Returns the pairs of languages with their models; of several models for a pair, the first one.
-    pub fn language_pairs(&self) -> Vec<(&Arc<ServedModel>, LanguagePair)> {
-        let mut found: Vec<(&Arc<ServedModel>, LanguagePair)> = Vec::new();
+    /// Returns the directions of translation with their models; of several models for the same languages, the first one.
+    pub fn language_pairs(&self) -> Vec<ServedPair> {
+        let mut found: Vec<ServedPair> = Vec::new();
         for model in &self.models {
             for pair in &model.current().pairs {
-                let is_same = |other: &LanguagePair| other.source == pair.source && other.target == pair.target;
-                if !found.iter().any(|(_, other)| is_same(other)) {
-                    found.push((model, pair.clone()));
+                if !found.iter().any(|other| other.pair.has_same_languages(pair)) {
+                    found.push(ServedPair { model: Arc::clone(model), pair: pair.clone() });
                 }
             }
         }
@@ -214,23 +245,20 @@ impl Server {
         &self.memory
     }
 
-    /// Translates sentences and makes a value of the translations of each. `fields` names the fields of the request that the cost
-    /// depends on. Dropping the future cancels the work.
+    /// Translates sentences and makes a value of the translations of each. Dropping the future cancels the work.
     ///
     /// # Errors
     /// An option is invalid, the request costs too much, the model fails, or the server is busy or stopping.
     pub async fn translate<T: Send + 'static>(
         &self,
-        model: Arc<LoadedModel>,
-        sentences: Vec<Sentence>,
-        options: TranslateOptions,
-        fields: &'static str,
+        input: TranslationInput,
         make: impl FnMut(&TranslatedSlice) -> Result<Vec<T>> + Send + 'static,
     ) -> Result<Vec<T>, ApiError> {
         let cancellation = Cancellation::default();
         let _guard = CancelOnDrop(cancellation.clone());
-        let (sink, result) = CollectedTranslations::new(make);
-        let job = TranslationJob::new(model, sentences, options, self.budget(), fields, &cancellation, Box::new(sink));
+        let (reply, result) = oneshot::channel();
+        let sink = Box::new(CollectedTranslations::new(make, reply));
+        let job = TranslationJob::new(input, self.budget(), &cancellation, sink);
         self.scheduler.add(Job::Translation(Box::new(job)))?;
         result.await.unwrap_or_else(|_| Err(self.scheduler.lost()))
     }

@@ -47,7 +47,7 @@ const MAX_LENGTH_FACTOR: f64 = 5.0;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepsRequest {
-    /// Sentence.
+    /// Sentence to translate.
     text: String,
     /// Name of the model; by default the first.
     model: Option<String>,
@@ -79,9 +79,9 @@ struct StepEvent {
     /// Source as the model reads it, in the first event.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<TraceSide>,
-    /// Text so far.
+    /// Text of the hypothesis.
     text: String,
-    /// Tokens and words so far.
+    /// Tokens and words of the hypothesis.
     target: TraceSide,
     /// Index of the first token that differs from the last event.
     first_changed: usize,
@@ -92,28 +92,37 @@ struct StepEvent {
 impl From<PartialTranslation> for StepEvent {
     fn from(partial: PartialTranslation) -> Self {
         let PartialTranslation { step, source, text, target, first_changed, attention } = partial;
-        let thousandths = |(column, &weight): (usize, &f32)| (column, (weight * 1000.0) as u16);
-        let sparse = |row: &Vec<f32>| {
-            row.iter().enumerate().map(thousandths).filter(|&(_, weight)| weight >= MIN_WEIGHT).collect()
-        };
-        let attention = attention.iter().map(sparse).collect();
+        let attention = attention.iter().map(|row| sparse_weights(row)).collect();
         Self { step, source, text, target, first_changed, attention }
     }
 }
 
-/// Data of the last event.
+/// Returns the source tokens with the largest weights of a row of attention `[source]`, and the weights in thousandths.
+fn sparse_weights(row: &[f32]) -> Vec<(usize, u16)> {
+    let mut sparse = Vec::new();
+    for (column, weight) in row.iter().enumerate() {
+        let thousandths = (weight * 1000.0) as u16;
+        if thousandths >= MIN_WEIGHT {
+            sparse.push((column, thousandths));
+        }
+    }
+    sparse
+}
+
+/// Data of the last event of a translation.
 #[derive(Serialize, ToSchema)]
 pub struct StepsResult<'a> {
-    /// The translation, as `/v1/translate` writes it.
+    /// Translation as `/v1/translate` writes it.
     alignment: JsonItem<'a>,
-    /// The translation as the page draws it, by words and by tokens.
+    /// Translation as the page draws it, by words and by tokens.
     #[schema(value_type = Object)]
     drawing: PairData<'a>,
-    /// The trace.
+    /// Trace of the search.
     trace: &'a Trace,
 }
 
 impl StepsRequest {
+    /// Refuses options whose events would be too large or too many.
     fn check(&self) -> Result<(), ApiError> {
         let DecodeOptions { beam, n_best, .. } = self.decoding;
         for (name, value, most) in
@@ -158,13 +167,13 @@ impl StepsRequest {
             intervention: self.intervention,
             candidates: self.candidates,
         };
-        let mut on_step = |partial: PartialTranslation| {
+        let trace = translator.trace(&sentence, &options, &mut |partial| {
             events.send("step", &StepEvent::from(partial));
             if events.are_behind() {
                 cancellation.cancel();
             }
-        };
-        let Some(trace) = translator.trace(&sentence, &options, &mut on_step)? else {
+        })?;
+        let Some(trace) = trace else {
             return if events.are_behind() { usage("the steps were not read as they came") } else { Ok(()) };
         };
         let translations = vec![vec![trace.translation.clone()]];
@@ -233,13 +242,13 @@ impl Stream for EventStream {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(Ok(first)));
         }
-        let next = self.events.poll_recv(context);
-        // The answer has begun, so that an error is an event too.
-        let or_error = |event: Result<Event, ApiError>| {
-            event.or_else(|error| Event::default().event("error").json_data(ErrorBody::from(error)))
-        };
-        next.map(|event| event.map(|unread| or_error(unread.event)))
+        self.events.poll_recv(context).map(|next| next.map(|unread| event_or_error(unread.event)))
     }
+}
+
+/// Returns an event, or the event of an error: once an answer has begun, its status is sent.
+fn event_or_error(event: Result<Event, ApiError>) -> Result<Event, axum::Error> {
+    event.or_else(|error| Event::default().event("error").json_data(ErrorBody::from(error)))
 }
 
 /// Translates a sentence and sends server-sent events: `step` with the best hypothesis after each step of the search, and last
@@ -267,9 +276,9 @@ pub async fn steps(
     let model = server.model(request.model.as_deref())?.current();
     let lane = request.lane()?;
     let work = tokio::spawn(async move {
-        let of_step = sender.clone();
-        let run = move |cancelled: &Cancellation| request.run(&model, cancelled, &of_step).map_err(ApiError::from);
-        if let Err(error) = server.run(lane, run).await.and_then(|done| done) {
+        let of_steps = sender.clone();
+        let done = server.run(lane, move |cancellation| request.run(&model, cancellation, &of_steps)).await;
+        if let Err(error) = done.and_then(|traced| traced.map_err(ApiError::from)) {
             sender.fail(error);
         }
     });

@@ -12,9 +12,7 @@ use super::loaded_model::LoadedModel;
 use super::metrics::ServerMetrics;
 use crate::error::UsageError;
 use crate::search::{Cancellation, DecodingConstraints};
-use crate::translator::{
-    DecodeOptions, MarkedUpTexts, PreparedTranslator, Sentence, TranslateOptions, Translation,
-};
+use crate::translator::{DecodeOptions, MarkedUpTexts, PreparedTranslator, Sentence, TranslateOptions, Translation};
 
 /// Checks that a model can translate with options. Many constraints take time.
 ///
@@ -26,7 +24,7 @@ pub fn prepare(model: &LoadedModel, options: &TranslateOptions) -> Result<Prepar
     Ok(model.translator.prepare(&options).map_err(|error| UsageError(error.to_string()))?)
 }
 
-/// Bytes of the constraints, which take time like those of texts.
+/// Number of bytes of constraints, which take time as those of texts do.
 fn bytes_of_constraints(DecodeOptions { prefix, require, avoid, terms, .. }: &DecodeOptions) -> usize {
     let phrases = prefix.iter().chain(require).chain(avoid);
     let sides = terms.iter().flat_map(|term| [&term.source, &term.target]);
@@ -47,11 +45,11 @@ pub struct PreparedWork<'a> {
 pub struct TranslatedSlice<'a> {
     /// Index of the first sentence in its request.
     pub first: usize,
-    /// The sentences.
+    /// Consecutive sentences of the request.
     pub sentences: &'a [Sentence],
     /// Translations of each sentence, best first.
     pub translations: Vec<Vec<Translation>>,
-    /// True if no sentence follows.
+    /// True if no sentence of the request follows.
     pub is_last: bool,
 }
 
@@ -81,15 +79,23 @@ pub trait TranslationSink: Send {
     }
 }
 
-/// Translation of the texts of a request, which are sentences or have markup.
+/// Texts to translate, with the model and the options.
+pub struct TranslationInput {
+    /// Model that translates.
+    pub model: Arc<LoadedModel>,
+    /// Texts, which are sentences or have markup.
+    pub texts: Vec<Sentence>,
+    /// Options of the translations.
+    pub options: TranslateOptions,
+    /// Names of the fields of the request that its cost depends on, for messages.
+    pub cost_fields: &'static str,
+}
+
+/// Translation of the texts of a request.
 pub struct TranslationJob {
-    model: Arc<LoadedModel>,
-    /// The texts, until they are prepared.
-    given: Vec<Sentence>,
-    options: TranslateOptions,
+    /// Model, options, and the texts until they are prepared.
+    input: TranslationInput,
     budget: WorkBudget,
-    /// Fields of the request that its cost depends on.
-    fields: &'static str,
     lane: Lane,
     prepared: Option<PreparedTexts>,
     cancellation: Cancellation,
@@ -109,11 +115,10 @@ struct PreparedTexts {
 }
 
 impl PreparedTexts {
-    /// Number of sentences of the next slice, and its cost, of which the most is given.
-    fn slice(&self, most: Cost) -> (usize, Cost) {
+    /// Costs of the sentences of the next slice, which together cost at most `most` if they are several.
+    fn next_costs(&self, most: Cost) -> &[Cost] {
         let costs = &self.costs[self.done..];
-        let length = slice_length(costs, most);
-        (length, Cost::sum(&costs[..length]))
+        &costs[..slice_length(costs, most)]
     }
 }
 
@@ -124,33 +129,21 @@ struct Slice {
 }
 
 impl TranslationJob {
-    /// Returns the job of translating texts. `fields` names the fields of the request that its cost depends on.
+    /// Returns the job of translating texts, whose translations go to a sink.
     pub fn new(
-        model: Arc<LoadedModel>,
-        mut given: Vec<Sentence>,
-        options: TranslateOptions,
+        mut input: TranslationInput,
         budget: WorkBudget,
-        fields: &'static str,
         cancellation: &Cancellation,
         sink: Box<dyn TranslationSink>,
     ) -> Self {
-        for (index, sentence) in (0u64..).zip(&mut given) {
+        for (index, sentence) in (0u64..).zip(&mut input.texts) {
             sentence.cancellation = cancellation.clone();
             // Samples do not depend on the slices.
             sentence.seed_index = Some(index);
         }
-        let bytes = given.iter().map(|sentence| sentence.text.len()).sum::<usize>() + bytes_of_constraints(&options.decoding);
-        Self {
-            model,
-            given,
-            options,
-            budget,
-            fields,
-            lane: Lane::of_characters(bytes),
-            prepared: None,
-            cancellation: cancellation.clone(),
-            sink,
-        }
+        let bytes_of_texts: usize = input.texts.iter().map(|sentence| sentence.text.len()).sum();
+        let lane = Lane::of_characters(bytes_of_texts + bytes_of_constraints(&input.options.decoding));
+        Self { input, budget, lane, prepared: None, cancellation: cancellation.clone(), sink }
     }
 
     /// Queue that the job belongs to.
@@ -168,11 +161,12 @@ impl TranslationJob {
         self.sink.is_ready()
     }
 
-    /// True if both can be translated together.
+    /// True if the texts of both jobs can be translated together.
     pub fn is_like(&self, other: &Self) -> bool {
         // Samples depend on the order of the sentences that are translated together.
-        let is_sampled = self.options.decoding.sample || self.options.decoding.mbr.is_some();
-        Arc::ptr_eq(&self.model, &other.model) && self.options == other.options && !is_sampled
+        let TranslationInput { model, options, .. } = &self.input;
+        let is_sampled = options.decoding.sample || options.decoding.mbr.is_some();
+        Arc::ptr_eq(model, &other.input.model) && *options == other.input.options && !is_sampled
     }
 
     /// Translates a slice of each of several jobs that are alike, together. Returns the jobs that are not done.
@@ -192,8 +186,9 @@ impl TranslationJob {
         let jobs = ready.len();
         for job in ready {
             let Some(prepared) = &job.prepared else { continue };
-            let (length, cost) = prepared.slice(job.budget.slice(lane, jobs));
-            sum = sum.plus(cost);
+            let costs = prepared.next_costs(job.budget.slice(lane, jobs));
+            let length = costs.len();
+            sum = sum.plus(Cost::sum(costs));
             if slices.is_empty() || sum.fits(job.budget.slice(lane, 1)) {
                 slices.push(Slice { job, length });
             } else {
@@ -211,12 +206,13 @@ impl TranslationJob {
         if self.prepared.is_some() {
             return Ok(());
         }
+        let TranslationInput { model, texts, options, cost_fields } = &mut self.input;
         let translator = match shared {
             Some(translator) => Arc::clone(translator),
-            None => Arc::clone(shared.insert(Arc::new(prepare(&self.model, &self.options)?))),
+            None => Arc::clone(shared.insert(Arc::new(prepare(model, options)?))),
         };
-        let texts = MarkedUpTexts::new(&translator, std::mem::take(&mut self.given));
-        self.budget.check_count(texts.sentences().len(), self.options.decoding.n_best, self.fields)?;
+        let texts = MarkedUpTexts::new(&translator, std::mem::take(texts));
+        self.budget.check_count(texts.sentences().len(), options.decoding.n_best, cost_fields)?;
         let source = &translator.translator().checkpoint().source;
         let tokens = texts.sentences().par_iter().map(|sentence| Ok(source.encode(&sentence.text)?.len()));
         let tokens = tokens.collect::<Result<Vec<usize>>>()?;
@@ -225,7 +221,7 @@ impl TranslationJob {
             let constraints = translator.decoding_constraints(sentence)?;
             costs.push(Cost::of_search(*tokens, &constraints, translator.request()));
         }
-        self.budget.check(&costs, self.fields)?;
+        self.budget.check(&costs, cost_fields)?;
         let mut of_texts = Vec::with_capacity(texts.given().len());
         for range in texts.ranges() {
             let tokens = tokens[range.clone()].iter().sum();
@@ -275,12 +271,16 @@ impl TranslationJob {
 }
 
 /// Translates the next slice of each job in one batch and returns the jobs that are not done.
-fn translate_slices(slices: Vec<Slice>, translator: &PreparedTranslator, metrics: &ServerMetrics) -> Vec<TranslationJob> {
+fn translate_slices(
+    slices: Vec<Slice>,
+    translator: &PreparedTranslator,
+    metrics: &ServerMetrics,
+) -> Vec<TranslationJob> {
     let mut batch = Vec::new();
     for Slice { job, length } in &slices {
         batch.extend(job.next_sentences().take(*length).cloned());
     }
-    metrics.add_batch(&slices[0].job.model.name, batch.len());
+    metrics.add_batch(&slices[0].job.input.model.name, batch.len());
     match translator.translate_batch(&batch, 0, &mut |_| {}) {
         Ok(translations) => {
             let mut translations = translations.into_iter();
@@ -305,7 +305,7 @@ fn translate_slices(slices: Vec<Slice>, translator: &PreparedTranslator, metrics
     }
 }
 
-/// Values of all sentences of a request.
+/// Values that were made of all sentences of a request, or its error.
 type SentenceValues<T> = Result<Vec<T>, ApiError>;
 
 /// Sink that makes a value of each sentence's translations and sends all of them together.
@@ -316,10 +316,9 @@ pub struct CollectedTranslations<T, F> {
 }
 
 impl<T: Send, F: FnMut(&TranslatedSlice) -> Result<Vec<T>> + Send> CollectedTranslations<T, F> {
-    /// Returns a sink and what receives its values. `make` returns one for each sentence of a slice.
-    pub fn new(make: F) -> (Self, oneshot::Receiver<SentenceValues<T>>) {
-        let (reply, result) = oneshot::channel();
-        (Self { make, made: Vec::new(), reply: Some(reply) }, result)
+    /// Returns a sink that sends its values to `reply`. `make` returns one for each sentence of a slice.
+    pub fn new(make: F, reply: oneshot::Sender<SentenceValues<T>>) -> Self {
+        Self { make, made: Vec::new(), reply: Some(reply) }
     }
 
     fn reply(&mut self, result: SentenceValues<T>) {

@@ -1,4 +1,4 @@
-//! Our own API: the options and the JSON of the command line.
+//! The API of softalign itself: the options and the JSON of the command line.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::Caller;
-use super::answer::{Answer, AnswerWriter};
+use super::answer::{Answer, AnswerChannel, AnswerWriter};
 use super::body::{JsonBody, Texts};
 use super::cost::{Cost, WorkBudget};
 use super::error::ApiError;
@@ -19,27 +19,26 @@ use super::loaded_model::LoadedModel;
 use super::pair_job::{PairJob, PairSlice, PairWork};
 use super::request_sizes::check_sizes;
 use super::state::{ServedModel, Server};
-use super::translation_job::{PreparedWork, TranslatedSlice, TranslationJob, TranslationSink};
+use super::translation_job::{PreparedWork, TranslatedSlice, TranslationInput, TranslationJob, TranslationSink};
 use crate::attention::InferenceOverrides;
 use crate::error::usage;
 use crate::render::{Item, Json as JsonRenderer, JsonItem, Renderer};
 use crate::reporter::Silent;
-use crate::search::Cancellation;
 use crate::text::Pair;
 use crate::translator::{
     LinkOptions, Linker, LinksFrom, MAX_LINKED_WORDS, MAX_SENTENCE_TOKENS, ScoredPair, Sentence, TranslateOptions,
 };
 
-/// Fields on which the cost of a translation depends.
+/// Names of the fields on which the cost of a translation depends.
 const SEARCH_FIELDS: &str = "beam, n_best, mbr, length_factor or the words of require";
-/// Attention weights of a short text.
+/// Maximum attention weights of a short text, whose attention is sent unless the request says otherwise.
 const SHORT_ATTENTION: usize = 25_000;
 
 /// Request of translations. All other keys are options of `softalign translate`, with underscores.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TranslateRequest {
-    /// One sentence, or several.
+    /// One sentence to translate, or several.
     text: Texts,
     /// Name of the model; by default the first.
     model: Option<String>,
@@ -92,14 +91,17 @@ pub async fn translate(
     check_sizes(&options.decoding, options.placeholders.as_deref(), tag_source.as_deref())?;
     let model = server.model(request.model.as_deref())?.current();
     check_links(&options.links, &model)?;
-    let sentences = texts.iter().map(|text| Sentence::tagged(tag_source.as_deref(), text)).collect();
-    let cancellation = Cancellation::default();
-    let (writer, answer) = Answer::new(server.memory(), cancellation.clone());
-    let format = JsonFormat::new(request.attention);
-    let results = options.decoding.n_best;
-    let sink = Box::new(JsonTranslations { linker: Linker::default(), results, format, writer });
-    let (options, budget) = (request.options, server.budget());
-    let job = TranslationJob::new(model, sentences, options, budget, SEARCH_FIELDS, &cancellation, sink);
+    let AnswerChannel { writer, answer } = AnswerChannel::new(server.memory());
+    let cancellation = writer.cancellation().clone();
+    let sink = Box::new(JsonTranslations {
+        linker: Linker::default(),
+        results: options.decoding.n_best,
+        format: JsonFormat::new(request.attention),
+        writer,
+    });
+    let texts = texts.iter().map(|text| Sentence::tagged(tag_source.as_deref(), text)).collect();
+    let input = TranslationInput { model, texts, options: request.options, cost_fields: SEARCH_FIELDS };
+    let job = TranslationJob::new(input, server.budget(), &cancellation, sink);
     respond(&server, Job::Translation(Box::new(job)), answer).await
 }
 
@@ -124,7 +126,7 @@ impl JsonFormat {
     /// Decides whether attention is sent, from the cost of each text.
     ///
     /// # Errors
-    /// It was asked for, but would be too large (413).
+    /// Attention was asked for, but would be too large (413).
     fn begin(&mut self, costs: &[Cost], results: usize, budget: &WorkBudget, fields: &str) -> Result<(), ApiError> {
         let is_short = costs.len() == 1 && costs[0].results <= SHORT_ATTENTION * results;
         let is_sent = self.attention.unwrap_or(is_short);
@@ -183,7 +185,7 @@ impl TranslationSink for JsonTranslations {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AlignRequest {
-    /// Sentence pairs.
+    /// Sentence pairs to align.
     pairs: Vec<Pair>,
     /// Name of the model; by default the first.
     model: Option<String>,
@@ -195,11 +197,11 @@ pub struct AlignRequest {
     links: LinkOptions,
 }
 
-/// Request of scores.
+/// Request of scores of sentence pairs.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScoreRequest {
-    /// Sentence pairs.
+    /// Sentence pairs to score.
     pairs: Vec<Pair>,
     /// Name of the model; by default the first.
     model: Option<String>,
@@ -228,7 +230,7 @@ pub async fn align(
         .await
 }
 
-/// Does work on the pairs of a request.
+/// Does work on the pairs of a request and returns its answer.
 async fn work_on_pairs(
     server: &Server,
     model: Option<&str>,
@@ -236,13 +238,12 @@ async fn work_on_pairs(
     work: impl PairWork + 'static,
 ) -> Result<Response, ApiError> {
     let model = server.model(model)?.current();
-    let cancellation = Cancellation::default();
-    let (writer, answer) = Answer::new(server.memory(), cancellation.clone());
-    let job = PairJob::new(model, pairs, work, server.budget(), writer, cancellation);
+    let AnswerChannel { writer, answer } = AnswerChannel::new(server.memory());
+    let job = PairJob::new(model, pairs, work, server.budget(), writer);
     respond(server, Job::Sliced(Box::new(job)), answer).await
 }
 
-/// Alignment of pairs.
+/// Alignment of the pairs of a request.
 struct AlignWork {
     overrides: InferenceOverrides,
     links: LinkOptions,
@@ -294,7 +295,7 @@ pub async fn score(
     work_on_pairs(&server, request.model.as_deref(), request.pairs, ScoreWork).await
 }
 
-/// Scores of pairs.
+/// Scoring of the pairs of a request.
 struct ScoreWork;
 
 impl PairWork for ScoreWork {
@@ -316,6 +317,7 @@ impl PairWork for ScoreWork {
     }
 }
 
+/// Iterates over both sides of each pair.
 fn sides(pairs: &[Pair]) -> impl Iterator<Item = &String> + Clone {
     pairs.iter().flat_map(|pair| [&pair.source, &pair.target])
 }
@@ -340,19 +342,19 @@ pub struct ServerDescription {
 /// Description of a model.
 #[derive(Serialize, ToSchema)]
 struct ModelDescription {
-    /// Name in requests.
+    /// Name of the model in requests.
     name: String,
-    /// Attention mechanism.
+    /// Attention mechanism of the model.
     attention: String,
     /// True if attention does not depend on the words, so that it has no temperature and cannot be hard.
     fixed: bool,
     /// Number of attention heads.
     heads: usize,
-    /// Codes of its source and target languages, with the tag of the target if the model needs one.
+    /// Directions of translation, with the tag of the target language if the model needs one.
     pairs: Vec<PairDescription>,
 }
 
-/// Direction of translation.
+/// Direction of translation of a model.
 #[derive(Serialize, ToSchema)]
 struct PairDescription {
     /// Code of the source language.
@@ -364,6 +366,26 @@ struct PairDescription {
     tag_source: Option<String>,
 }
 
+impl ModelDescription {
+    fn new(model: &ServedModel) -> Self {
+        let current = model.current();
+        let attention = &current.translator.config().architecture.attention;
+        Self {
+            name: model.name().to_owned(),
+            attention: attention.to_string(),
+            fixed: attention.is_fixed(),
+            heads: attention.heads,
+            pairs: current.pairs.iter().map(PairDescription::from).collect(),
+        }
+    }
+}
+
+impl From<&LanguagePair> for PairDescription {
+    fn from(pair: &LanguagePair) -> Self {
+        Self { source: pair.source.clone(), target: pair.target.clone(), tag_source: pair.tag.clone() }
+    }
+}
+
 /// Describes the server and its models.
 #[utoipa::path(
     get,
@@ -372,25 +394,9 @@ struct PairDescription {
     responses((status = 200, description = "Description of the server", body = ServerDescription))
 )]
 pub async fn models(State(server): State<Arc<Server>>) -> Json<ServerDescription> {
-    let describe = |model: &Arc<ServedModel>| {
-        let current = model.current();
-        let attention = &current.translator.config().architecture.attention;
-        let pair = |pair: &LanguagePair| PairDescription {
-            source: pair.source.clone(),
-            target: pair.target.clone(),
-            tag_source: pair.tag.clone(),
-        };
-        ModelDescription {
-            name: model.name().to_owned(),
-            attention: attention.to_string(),
-            fixed: attention.is_fixed(),
-            heads: attention.heads,
-            pairs: current.pairs.iter().map(pair).collect(),
-        }
-    };
     Json(ServerDescription {
         version: env!("CARGO_PKG_VERSION"),
-        models: server.models().iter().map(describe).collect(),
+        models: server.models().iter().map(|model| ModelDescription::new(model)).collect(),
         collects: server.collection().is_some(),
         needs_key: server.access().needs_key(),
         char_limit: server.limits().characters,
@@ -401,7 +407,7 @@ pub async fn models(State(server): State<Arc<Server>>) -> Json<ServerDescription
 /// Confirmation that a pair was written.
 #[derive(Serialize, ToSchema)]
 pub struct PairSaved {
-    /// True: the pair is on the disk.
+    /// Always true: the pair is on the disk.
     saved: bool,
 }
 

@@ -110,11 +110,11 @@ impl Batch {
 
     /// Returns the rows of a share as a batch of their own.
     pub fn of_share(&self, share: BatchShare) -> Self {
-        let rows = || share.rows(self.target.batch());
+        let rows = share.rows(self.target.batch());
         Self {
-            source: self.source.rows(rows()),
-            target: self.target.rows(rows()),
-            alignment_targets: rows().map(|row| self.alignment_targets[row].clone()).collect(),
+            source: self.source.rows(rows.clone()),
+            target: self.target.rows(rows.clone()),
+            alignment_targets: rows.map(|row| self.alignment_targets[row].clone()).collect(),
         }
     }
 }
@@ -153,6 +153,16 @@ pub enum BatchSize {
     Tokens(usize),
 }
 
+impl BatchSize {
+    /// True if a batch may have this many sentence pairs. `length` is the longest target with `</s>`.
+    fn allows(self, pairs: usize, length: usize) -> bool {
+        match self {
+            Self::Sentences(max) => pairs <= max,
+            Self::Tokens(max) => pairs * length <= max,
+        }
+    }
+}
+
 impl fmt::Display for BatchSize {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -171,13 +181,10 @@ pub fn bucketed(lengths: &[(usize, usize)], size: BatchSize, rng: &mut SeededRng
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for index in order {
         // Sorted by target length, so this example is the longest.
-        let full = |batch: &Vec<usize>| match size {
-            BatchSize::Sentences(max) => batch.len() >= max,
-            BatchSize::Tokens(max) => (batch.len() + 1) * (lengths[index].1 + 1) > max,
-        };
-        match batches.last_mut().filter(|batch| !full(batch)) {
-            Some(batch) => batch.push(index),
-            None => batches.push(vec![index]),
+        let (_, target_length) = lengths[index];
+        match batches.last_mut() {
+            Some(batch) if size.allows(batch.len() + 1, target_length + 1) => batch.push(index),
+            _ => batches.push(vec![index]),
         }
     }
     rng.shuffle(&mut batches);
@@ -220,8 +227,9 @@ mod tests {
     #[test]
     fn batches_depend_on_seed() {
         let lengths = vec![(3, 3); 50];
-        let batches = |epoch| bucketed(&lengths, BatchSize::Sentences(5), &mut SeededRng::new(1, "shuffle", epoch));
-        assert_eq!(batches(0), batches(0));
-        assert_ne!(batches(0), batches(1));
+        let [first, again, other] = [0, 0, 1]
+            .map(|epoch| bucketed(&lengths, BatchSize::Sentences(5), &mut SeededRng::new(1, "shuffle", epoch)));
+        assert_eq!(first, again);
+        assert_ne!(first, other);
     }
 }

@@ -12,10 +12,19 @@ use crate::random::SeededRng;
 /// Merges of a vocabulary, by priority.
 #[derive(Debug, Default)]
 pub struct Merges {
-    /// Rank and merged token of each pair.
-    by_pair: HashMap<[u32; 2], (u32, u32)>,
+    /// Merge of each pair.
+    by_pair: HashMap<[u32; 2], Merge>,
     /// The two parts of each merged token.
     parts: HashMap<u32, [u32; 2]>,
+}
+
+/// Merge of two tokens.
+#[derive(Clone, Copy, Debug)]
+struct Merge {
+    /// Rank by priority, from 0.
+    rank: u32,
+    /// Merged token.
+    whole: u32,
 }
 
 impl Merges {
@@ -23,7 +32,7 @@ impl Merges {
     pub fn new(merges: impl Iterator<Item = ([u32; 2], u32)>) -> Self {
         let mut table = Self::default();
         for (rank, (pair, whole)) in (0..).zip(merges) {
-            table.by_pair.insert(pair, (rank, whole));
+            table.by_pair.insert(pair, Merge { rank, whole });
             // If several pairs spell the same token, the first one produces it.
             table.parts.entry(whole).or_insert(pair);
         }
@@ -38,11 +47,18 @@ impl Merges {
         }
     }
 
+    /// Returns the tokens of a word that no merge produces; its own tokens if the word is overlong.
+    fn base(&self, word: &[u32]) -> Vec<u32> {
+        let mut base = Vec::new();
+        word.iter().for_each(|&token| self.split(token, &mut base));
+        if base.len() > LONGEST_WORD { word.to_vec() } else { base }
+    }
+
     /// Merges the tokens of one word; skips each possible merge with probability `rate`.
     fn merge(&self, word: &mut Vec<u32>, rate: f64, rng: &mut SeededRng) {
         loop {
             let candidates = word.windows(2).enumerate().filter_map(|(index, pair)| {
-                let &(rank, whole) = self.by_pair.get(&[pair[0], pair[1]])?;
+                let &Merge { rank, whole } = self.by_pair.get(&[pair[0], pair[1]])?;
                 (rng.uniform() >= rate).then_some((rank, index, whole))
             });
             let Some((_, index, whole)) = candidates.min() else { return };
@@ -64,17 +80,20 @@ pub struct Resegmenter {
 impl Resegmenter {
     /// Returns a resegmenter of texts, given as the tokens of their words.
     pub fn new(merges: Merges, texts: impl Iterator<Item = Vec<Vec<u32>>>) -> Self {
-        let (mut words, mut indices) = (Vec::new(), HashMap::new());
-        let mut index_of = |word: Vec<u32>| -> u32 {
-            *indices.entry(word).or_insert_with_key(|word| {
-                let mut base = Vec::new();
-                word.iter().for_each(|&token| merges.split(token, &mut base));
-                words.push(if base.len() > LONGEST_WORD { word.clone() } else { base });
-                words.len() as u32 - 1
-            })
-        };
-        let texts = texts.map(|text| text.into_iter().map(&mut index_of).collect()).collect();
-        Self { merges, words, texts }
+        let mut words: Vec<Vec<u32>> = Vec::new();
+        let mut indices: HashMap<Vec<u32>, u32> = HashMap::new();
+        let mut indices_of_texts = Vec::new();
+        for text in texts {
+            let mut indices_of_words = Vec::with_capacity(text.len());
+            for word in text {
+                indices_of_words.push(*indices.entry(word).or_insert_with_key(|word| {
+                    words.push(merges.base(word));
+                    words.len() as u32 - 1
+                }));
+            }
+            indices_of_texts.push(indices_of_words);
+        }
+        Self { merges, words, texts: indices_of_texts }
     }
 
     /// Samples a segmentation of a text.

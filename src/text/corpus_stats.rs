@@ -120,7 +120,6 @@ impl SideStats {
             }
             distinct.extend(word_spans(line, WordSplitting::Punctuation).into_iter().map(|span| &line[span]));
         }
-        let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
         let are_single =
             share(single, count) >= MIN_SINGLE_WORD_SHARE || has_features && share(words, count) <= MAX_MEAN_FORM;
         let kind = if share(characters, words) <= MAX_MEAN_SYMBOL && tokens.len() <= MAX_SYMBOLS && words > count {
@@ -133,6 +132,11 @@ impl SideStats {
         let decomposes = kind == LineKind::Words && decompose_to_fewer(lines.flat_map(str::chars).collect());
         Self { kind, words: share(words, count), distinct_words: distinct.len(), decomposes }
     }
+}
+
+/// Returns a number as a share of another one, or as its multiple.
+fn share(part: usize, whole: usize) -> f64 {
+    part as f64 / whole.max(1) as f64
 }
 
 /// True if characters consist of at most half as many letters and marks, as Korean syllables do.
@@ -185,12 +189,15 @@ mod tests {
 
     #[test]
     fn syllables_are_decomposed_where_they_have_fewer_letters() {
-        let tokenization = |lines: &[&str]| SideStats::new(lines.iter().copied(), false).tokenization();
         let syllables: Vec<String> = ('가'..='깋').map(String::from).collect();
         let korean: Vec<&str> = syllables.iter().map(String::as_str).collect();
-        assert_eq!(tokenization(&korean), Tokenization::Letter);
-        assert_eq!(tokenization(&["été", "forêt", "garçon", "noël"]), Tokenization::Char);
-        assert_eq!(tokenization(&["가 나 다", "마 바 사"]), Tokenization::Word);
+        for (lines, tokenization) in [
+            (&korean[..], Tokenization::Letter),
+            (&["été", "forêt", "garçon", "noël"], Tokenization::Char),
+            (&["가 나 다", "마 바 사"], Tokenization::Word),
+        ] {
+            assert_eq!(SideStats::new(lines.iter().copied(), false).tokenization(), tokenization);
+        }
     }
 
     #[test]

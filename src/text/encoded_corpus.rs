@@ -23,11 +23,11 @@ impl EncodedCorpus {
     #[must_use]
     pub fn subsample(&self, max_pairs: usize) -> Self {
         let count = self.pairs.len().min(max_pairs);
-        let indices = || (0..count).map(|number| number * self.pairs.len() / count);
+        let indices = (0..count).map(|number| number * self.pairs.len() / count);
         Self {
-            pairs: indices().map(|index| self.pairs[index].clone()).collect(),
-            examples: indices().map(|index| self.examples[index].clone()).collect(),
-            weights: self.weights.as_ref().map(|weights| indices().map(|index| weights[index]).collect()),
+            pairs: indices.clone().map(|index| self.pairs[index].clone()).collect(),
+            examples: indices.clone().map(|index| self.examples[index].clone()).collect(),
+            weights: self.weights.as_ref().map(|weights| indices.map(|index| weights[index]).collect()),
             empty: 0,
             too_long: 0,
         }

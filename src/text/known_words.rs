@@ -12,8 +12,10 @@ pub struct KnownWords {
 impl KnownWords {
     /// Collects the words of texts.
     pub fn from_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
-        let words = |text: &'t str| text.split(|character| !joins_words(character)).map(str::to_lowercase);
-        let mut words: Vec<String> = texts.into_iter().flat_map(words).collect();
+        let mut words: Vec<String> = Vec::new();
+        for text in texts {
+            words.extend(text.split(|character| !joins_words(character)).map(str::to_lowercase));
+        }
         words.sort_unstable();
         words.dedup();
         Self { words }
@@ -23,12 +25,18 @@ impl KnownWords {
     /// complete.
     pub fn cover(&self, text: &str, is_complete: bool) -> bool {
         let (ended, last) = text.split_at(start_of_last_word(text));
-        let has = |word: &str| {
-            word.is_empty() || has_usual_case(word) && self.words.binary_search(&word.to_lowercase()).is_ok()
-        };
-        let has_beginning = |word: &str| word.is_empty() || !self.beginning_with(&word.to_lowercase()).is_empty();
-        ended.split(|character| !joins_words(character)).all(has)
-            && if is_complete { has(last) } else { has_usual_case(last) && has_beginning(last) }
+        ended.split(|character| !joins_words(character)).all(|word| self.has(word))
+            && if is_complete { self.has(last) } else { self.has_beginning(last) }
+    }
+
+    /// True for a known word and for the empty one.
+    fn has(&self, word: &str) -> bool {
+        word.is_empty() || has_usual_case(word) && self.words.binary_search(&word.to_lowercase()).is_ok()
+    }
+
+    /// True for the beginning of a known word and for the empty one.
+    fn has_beginning(&self, word: &str) -> bool {
+        word.is_empty() || has_usual_case(word) && !self.beginning_with(&word.to_lowercase()).is_empty()
     }
 
     /// Known words that begin with a text in lower case.

@@ -29,7 +29,10 @@ pub fn language_name(code: &str) -> &str {
         return name;
     }
     let language = if base.len() == 2 { Language::from_639_1(base) } else { Language::from_639_3(base) };
-    language.filter(|language| *language != Language::Und).map_or(code, name)
+    match language {
+        Some(language) if language != Language::Und => name(language),
+        _ => code,
+    }
 }
 
 /// Returns the name of a language in ISO 639 without the comment in brackets.
@@ -63,7 +66,8 @@ mod tests {
 
     #[test]
     fn names_have_codes() {
-        for (code, name) in [("fr", "French"), ("zh-Hant", "Chinese"), ("el", "Greek"), ("bzd", "Bribri"), ("xx", "xx")] {
+        for (code, name) in [("fr", "French"), ("zh-Hant", "Chinese"), ("el", "Greek"), ("bzd", "Bribri"), ("xx", "xx")]
+        {
             assert_eq!(language_name(code), name);
         }
         for (name, code) in [("french", "fr"), ("Greek", "el"), ("Bribri", "bzd"), ("Swahili", "sw")] {

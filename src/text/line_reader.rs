@@ -32,11 +32,13 @@ pub fn read_lines(path: &Path) -> Result<Vec<String>> {
 /// # Errors
 /// The file cannot be read.
 pub fn read_each_line(path: &Path) -> Result<Vec<Result<String>>> {
-    let each = |line: Result<String>| match line {
-        Err(error) if !error.is::<LineError>() => Err(error),
-        line => Ok(line),
-    };
-    LineReader::open(path, LONGEST_LINE)?.map(each).collect()
+    let lines = LineReader::open(path, LONGEST_LINE)?;
+    lines
+        .map(|line| match line {
+            Err(error) if !error.is::<LineError>() => Err(error),
+            line => Ok(line),
+        })
+        .collect()
 }
 
 /// Reads the lines of a text file that can be read. Unless `on_error` is [`OnError::Fail`], the others are left out with a

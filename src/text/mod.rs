@@ -14,6 +14,7 @@ mod n_best;
 mod noise_kind;
 mod normalization;
 mod pair;
+mod pair_file_args;
 mod pair_files;
 mod pair_reader;
 mod protected_tokens;
@@ -49,6 +50,9 @@ pub use n_best::NBestEntry;
 pub use noise_kind::{FilterLimits, NoiseKind, defects};
 pub use normalization::{NormalForm, Normalization, NormalizationStats};
 pub use pair::Pair;
+pub use pair_file_args::{LayoutArgs, SelectedColumns};
+#[cfg(feature = "cli")]
+pub use pair_file_args::{fail_or_skip, parse_source_column};
 pub use pair_files::{
     FEATURES_COLUMN_ERROR, FIRST_FEATURES_COLUMN, PairFiles, ReadablePairs, SHIPPED_GOLD, SHIPPED_TEST,
     SHIPPED_TRAINING, SHIPPED_VALIDATION, ensure_line_for_each, read_link_lines, read_links_for_each, read_pairs,

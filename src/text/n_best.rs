@@ -28,11 +28,15 @@ impl NBestEntry {
     /// # Errors
     /// The file cannot be read.
     pub fn read_each(path: &Path, sentences: usize) -> Result<Vec<Result<Self>>> {
-        let parse = |(number, line): (usize, Result<String>)| {
-            let place = || format!("{}:{number}", name(path));
-            Self::parse(&line?, sentences).map_err(|reason| LineError::new(place(), number, &reason).into())
-        };
-        Ok((1..).zip(read_each_line(path)?).map(parse).collect())
+        let mut entries = Vec::new();
+        for (number, line) in (1..).zip(read_each_line(path)?) {
+            entries.push(match line {
+                Ok(line) => Self::parse(&line, sentences)
+                    .map_err(|reason| LineError::new(format_args!("{}:{number}", name(path)), number, &reason).into()),
+                Err(error) => Err(error),
+            });
+        }
+        Ok(entries)
     }
 
     fn parse(line: &str, sentences: usize) -> Result<Self> {
@@ -65,14 +69,15 @@ mod tests {
 
     #[test]
     fn parses_lines_with_and_without_features() {
-        let parse = |line: &str| {
+        for (line, sentence, text, features) in [
+            ("2 ||| a b ||| LM= -3 TM= 1 ||| -0.5", 2, "a b", "LM= -3 TM= 1"),
+            ("0 ||| a b ||| -0.5", 0, "a b", ""),
+            ("0 |||  ||| x= 1", 0, "", "x= 1"),
+            ("1 ||| a", 1, "a", ""),
+        ] {
             let entry = NBestEntry::parse(line, 3).unwrap();
-            (entry.sentence, entry.text, entry.features)
-        };
-        assert_eq!(parse("2 ||| a b ||| LM= -3 TM= 1 ||| -0.5"), (2, "a b".into(), "LM= -3 TM= 1".into()));
-        assert_eq!(parse("0 ||| a b ||| -0.5"), (0, "a b".into(), String::new()));
-        assert_eq!(parse("0 |||  ||| x= 1"), (0, String::new(), "x= 1".into()));
-        assert_eq!(parse("1 ||| a"), (1, "a".into(), String::new()));
+            assert_eq!((entry.sentence, entry.text.as_str(), entry.features.as_str()), (sentence, text, features));
+        }
         for (line, message) in
             [("a ||| b", "not a sentence number"), ("3 ||| b", "there are 3"), ("1", "no |||"), ("", "")]
         {
@@ -83,12 +88,18 @@ mod tests {
 
     #[test]
     fn adds_feature_and_score() {
-        let line = |text: &str| NBestEntry::parse(text, 1).unwrap().line(("softalign", -1.5), -0.25);
-        assert_eq!(line("0 ||| a ||| LM= 1 ||| 3"), "0 ||| a ||| LM= 1 softalign= -1.5000 ||| -0.2500");
-        assert_eq!(line("0 ||| a"), "0 ||| a ||| softalign= -1.5000 ||| -0.2500");
-        let aligned = line("0 ||| a b ||| LM= -3 ||| -0.5 ||| 0-0 1-1");
-        assert_eq!(aligned, "0 ||| a b ||| LM= -3 softalign= -1.5000 ||| -0.2500 ||| 0-0 1-1");
-        assert_eq!(line("0 ||| a ||| -3.2 ||| -7"), "0 ||| a ||| -3.2 softalign= -1.5000 ||| -0.2500");
-        assert_eq!(NBestEntry::parse(&line("0 ||| a"), 1).unwrap().features, "softalign= -1.5000");
+        for (line, expected) in [
+            ("0 ||| a ||| LM= 1 ||| 3", "0 ||| a ||| LM= 1 softalign= -1.5000 ||| -0.2500"),
+            ("0 ||| a", "0 ||| a ||| softalign= -1.5000 ||| -0.2500"),
+            (
+                "0 ||| a b ||| LM= -3 ||| -0.5 ||| 0-0 1-1",
+                "0 ||| a b ||| LM= -3 softalign= -1.5000 ||| -0.2500 ||| 0-0 1-1",
+            ),
+            ("0 ||| a ||| -3.2 ||| -7", "0 ||| a ||| -3.2 softalign= -1.5000 ||| -0.2500"),
+        ] {
+            assert_eq!(NBestEntry::parse(line, 1).unwrap().line(("softalign", -1.5), -0.25), expected);
+        }
+        let line = NBestEntry::parse("0 ||| a", 1).unwrap().line(("softalign", -1.5), -0.25);
+        assert_eq!(NBestEntry::parse(&line, 1).unwrap().features, "softalign= -1.5000");
     }
 }

@@ -65,31 +65,36 @@ pub fn defects(pairs: &[Pair], limits: FilterLimits, accepted: &HashSet<NoiseKin
         scripts(pairs.iter().map(|pair| pair.source.as_str())),
         scripts(pairs.iter().map(|pair| pair.target.as_str())),
     ];
-    let characters =
-        |text: &str| NormalForm::Nfc.apply(text).chars().filter(|character| !character.is_whitespace()).count() as f64;
-    let total = |side: fn(&Pair) -> &str| pairs.iter().map(|pair| characters(side(pair))).sum::<f64>().max(1.0);
-    let corpus_ratio = total(|pair| &pair.target) / total(|pair| &pair.source);
+    let total_source: f64 = pairs.iter().map(|pair| characters(&pair.source)).sum();
+    let total_target: f64 = pairs.iter().map(|pair| characters(&pair.target)).sum();
+    let corpus_ratio = total_target.max(1.0) / total_source.max(1.0);
     let mut seen = HashSet::new();
-    let first_kind = |pair: &Pair| {
+    let mut defects = Vec::with_capacity(pairs.len());
+    for pair in pairs {
         let [source, target] = [&pair.source, &pair.target].map(|text| NormalForm::Nfc.apply(text));
         let words = [&source, &target].map(|text| word_spans(text, WordSplitting::Whitespace).len());
-        let duplicate = !seen.insert((source.trim().to_owned(), target.trim().to_owned()));
+        let is_duplicate = !seen.insert((source.trim().to_owned(), target.trim().to_owned()));
         let deviation = ((characters(&target) + LENGTH_SMOOTHING)
             / (corpus_ratio * characters(&source) + LENGTH_SMOOTHING))
             .ln()
             .abs();
-        let applies = |kind: NoiseKind| match kind {
+        let mut kinds = NoiseKind::ALL.into_iter().filter(|kind| !accepted.contains(kind));
+        defects.push(kinds.find(|kind| match kind {
             NoiseKind::Empty => words.contains(&0),
             NoiseKind::Long => words.iter().any(|&words| words > limits.words),
             NoiseKind::Identical => source.trim() == target.trim() && source.chars().any(char::is_alphabetic),
-            NoiseKind::Duplicate => duplicate,
+            NoiseKind::Duplicate => is_duplicate,
             NoiseKind::Script => is_foreign(&source, &side_scripts[0]) || is_foreign(&target, &side_scripts[1]),
             NoiseKind::Proportion => deviation > limits.proportion.ln(),
             NoiseKind::Suspicious => false,
-        };
-        NoiseKind::ALL.into_iter().find(|&kind| !accepted.contains(&kind) && applies(kind))
-    };
-    pairs.iter().map(first_kind).collect()
+        }));
+    }
+    defects
+}
+
+/// Returns the number of characters other than white space.
+fn characters(text: &str) -> f64 {
+    NormalForm::Nfc.apply(text).chars().filter(|character| !character.is_whitespace()).count() as f64
 }
 
 /// Returns the scripts of at least [`MIN_SCRIPT_SHARE`] of the letters.
@@ -131,9 +136,7 @@ mod tests {
     const LIMITS: FilterLimits = FilterLimits { words: 6, proportion: 2.5 };
 
     fn found(pairs: &[(&str, &str)], accepted: &[NoiseKind]) -> Vec<Option<NoiseKind>> {
-        let pair =
-            |(source, target): &(&str, &str)| Pair { source: (*source).to_owned(), target: (*target).to_owned() };
-        let pairs: Vec<Pair> = pairs.iter().map(pair).collect();
+        let pairs: Vec<Pair> = pairs.iter().map(|&(source, target)| Pair::new(source, target)).collect();
         defects(&pairs, LIMITS, &accepted.iter().copied().collect())
     }
 

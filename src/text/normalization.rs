@@ -200,9 +200,10 @@ mod tests {
 
     #[test]
     fn detects_mixed_forms() {
-        let stats = |texts: &[&'static str]| NormalizationStats::new(texts.iter().copied());
-        assert!(!stats(&["abc", "été", "ﬁ"]).are_mixed() && !stats(&["e\u{301}", "a"]).are_mixed());
-        let mixed = stats(&["e\u{301}", "été", "a"]);
+        for texts in [&["abc", "été", "ﬁ"][..], &["e\u{301}", "a"]] {
+            assert!(!NormalizationStats::new(texts.iter().copied()).are_mixed(), "{texts:?}");
+        }
+        let mixed = NormalizationStats::new(["e\u{301}", "été", "a"].into_iter());
         assert!(mixed.are_mixed());
         assert_eq!(mixed, NormalizationStats { texts: 3, not_composed: 1, not_decomposed: 1 });
     }

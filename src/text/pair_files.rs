@@ -282,13 +282,14 @@ impl PairFiles {
 
     /// Returns the targets of rows with tabs that [`Self::row`] could have written, one for each pair; `None` if one differs.
     pub fn targets_of_rows<'t>(&self, pairs: &[Pair], lines: &'t [String]) -> Option<Vec<&'t str>> {
-        let target = |(pair, line): (&Pair, &'t String)| {
+        let mut targets = Vec::with_capacity(pairs.len());
+        for (pair, line) in pairs.iter().zip(lines) {
             // NUL stands for the target.
             let row = self.row(pair, "\0", RowSyntax::Tabs);
             let (before, after) = row.split_once('\0')?;
-            line.strip_prefix(before)?.strip_suffix(after)
-        };
-        pairs.iter().zip(lines).map(target).collect()
+            targets.push(line.strip_prefix(before)?.strip_suffix(after)?);
+        }
+        Some(targets)
     }
 
     /// Notes how the file was read, and warns of pairs that look like spreadsheet cells, with the remedy.
@@ -300,19 +301,20 @@ impl PairFiles {
             false => pairs.iter().map(|pair| self.as_given(pair).0).collect(),
         };
         let csv = self.paths().iter().any(|path| self.layout.for_file(path).csv);
-        let warn = |line: &str| reporter.warn(&format!("{self}: {line}"));
+        let mut warnings = Vec::new();
         if !self.layout.header && !csv && given.first().is_some_and(is_header) {
-            warn("the first line looks like a header but is read as a pair; use --header to skip it");
+            warnings.push("the first line looks like a header but is read as a pair; use --header to skip it");
         }
         if csv && has_spaced_quotes(&given) {
-            warn("cells have spaces before their quotes, so the quotes are kept; remove the spaces");
+            warnings.push("cells have spaces before their quotes, so the quotes are kept; remove the spaces");
         }
         if !csv && given.first().is_some_and(is_separator_line) {
-            warn("the first line states a separator for Excel but is read as a pair; use --csv to skip it");
+            warnings.push("the first line states a separator for Excel but is read as a pair; use --csv to skip it");
         }
         if !csv && has_csv_quotes(&given) {
-            warn("sentences are in CSV quotes, which are kept; use --csv to remove them");
+            warnings.push("sentences are in CSV quotes, which are kept; use --csv to remove them");
         }
+        warnings.iter().for_each(|warning| reporter.warn(&format!("{self}: {warning}")));
     }
 
     /// Format of the files, as given.
@@ -336,13 +338,9 @@ impl PairFiles {
 
     /// Returns the names of the files without their directories.
     pub fn title(&self) -> String {
-        let name = |path: &Path| match path.file_name() {
-            Some(name) if path != Path::new("-") => name.display().to_string(),
-            _ => "standard input".to_owned(),
-        };
         match self.files {
             PairSource::Memory(_) => "sentence pairs".to_owned(),
-            _ => self.paths().into_iter().map(name).collect::<Vec<_>>().join(" and "),
+            _ => self.paths().into_iter().map(title).collect::<Vec<_>>().join(" and "),
         }
     }
 
@@ -414,6 +412,14 @@ pub fn read_link_lines(path: &Path) -> Result<Vec<String>> {
         bail!("{}:{}: line of links is longer than {LONGEST_LINE} bytes", path.display(), index + 1);
     }
     Ok(lines)
+}
+
+/// Returns the name of a file without its directory.
+fn title(path: &Path) -> String {
+    match path.file_name() {
+        Some(name) if path != Path::new("-") => name.display().to_string(),
+        _ => "standard input".to_owned(),
+    }
 }
 
 fn is_shipped(path: &Path) -> bool {

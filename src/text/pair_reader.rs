@@ -8,7 +8,7 @@ use anyhow::{Error, Result, anyhow, bail, ensure};
 
 use super::line_reader::{LineError, name, read_each_line};
 use super::line_stream::LineStream;
-use super::table_format::TablePairs;
+use super::table_format::{NumberedPair, TablePairs};
 use super::{Pair, TableFormat};
 
 /// Reads sentence pairs from a file with `source TAB target` on every line.
@@ -56,14 +56,14 @@ pub(super) fn read_each(path: &Path, layout: &TableFormat, shared: bool) -> Resu
     if skipped_header {
         notes.push("the first line is a header and is left out");
     }
-    let (each, pairs) = pairs.into_iter().unzip();
+    let (each, pairs) = pairs.into_iter().map(|NumberedPair { line, pair }| (line, pair)).unzip();
     let numbers =
         if layout.csv { LineNumbers::new(each) } else { LineNumbers::with_offset(usize::from(layout.header)) };
     Ok((pairs, LineNumbers { notes, ..numbers }))
 }
 
-/// Returns the pairs of lines, which follow `before` other lines of a file, each with the number of its first line. A pair with
-/// an unreadable line is a [`LineError`]. Another error in place of a line ends the pairs.
+/// Returns the pairs of lines, which follow `before` other lines of a file. A pair with an unreadable line is a
+/// [`LineError`]. Another error in place of a line ends the pairs.
 fn parse_table(lines: Vec<Result<String>>, layout: &TableFormat, before: usize, file: &str) -> Result<TablePairs> {
     let mut texts = Vec::with_capacity(lines.len());
     let mut unreadable: BTreeMap<usize, Error> = BTreeMap::new();
@@ -76,19 +76,25 @@ fn parse_table(lines: Vec<Result<String>>, layout: &TableFormat, before: usize, 
                     texts.push(text.to_owned());
                     unreadable.insert(number, error);
                 }
-                None => last = Some((number, Err(error))),
+                None => last = Some(NumberedPair { line: number, pair: Err(error) }),
             },
         }
     }
     let TablePairs { pairs, skipped_header } =
         layout.pairs(&texts, before).map_err(|reason| anyhow!("{file}:{reason}"))?;
-    let ends: Vec<usize> = pairs.iter().skip(1).map(|(line, _)| *line).chain([usize::MAX]).collect();
-    let checked = pairs.into_iter().zip(ends).map(|((line, pair), end)| {
-        let wrong = |reason: Error| LineError::new(format_args!("{file}:{line}"), line, &reason).into();
-        let first = unreadable.range(line..end).next().map(|(&number, _)| number);
-        (line, first.and_then(|number| unreadable.remove(&number)).map_or_else(|| pair.map_err(wrong), Err))
-    });
-    Ok(TablePairs { pairs: checked.chain(last).collect(), skipped_header })
+    let mut checked = Vec::with_capacity(pairs.len() + 1);
+    let mut pairs = pairs.into_iter().peekable();
+    while let Some(NumberedPair { line, pair }) = pairs.next() {
+        let end = pairs.peek().map_or(usize::MAX, |next| next.line);
+        let first_unreadable = unreadable.range(line..end).next().map(|(&number, _)| number);
+        let pair = match first_unreadable.and_then(|number| unreadable.remove(&number)) {
+            Some(error) => Err(error),
+            None => pair.map_err(|reason| LineError::new(format_args!("{file}:{line}"), line, &reason).into()),
+        };
+        checked.push(NumberedPair { line, pair });
+    }
+    checked.extend(last);
+    Ok(TablePairs { pairs: checked, skipped_header })
 }
 
 /// Line of its file on which each pair begins, from 1.
@@ -155,13 +161,21 @@ fn join_sides(
     layout: &TableFormat,
     before: usize,
 ) -> Vec<Result<Pair>> {
-    let pair = |(line, (source, target)): (usize, (Result<String>, Result<String>))| {
-        let (source, target) = (source?, target?);
-        let wrong = |reason: Error| LineError::new(format_args!("{}:{line}", name(paths[0])), line, &reason);
-        Ok(Pair { source: layout.source(source).map_err(wrong)?, target })
-    };
+    let mut pairs = Vec::with_capacity(sources.len());
     let lines = (before + 1..).zip(sources.into_iter().zip(targets));
-    lines.skip(usize::from(layout.header && before == 0)).map(pair).collect()
+    for (line, (source, target)) in lines.skip(usize::from(layout.header && before == 0)) {
+        pairs.push(join_lines(paths[0], line, [source, target], layout));
+    }
+    pairs
+}
+
+/// Returns the pair of the lines with a number. `path` is the file of the source.
+fn join_lines(path: &Path, line: usize, sides: [Result<String>; 2], layout: &TableFormat) -> Result<Pair> {
+    let [source, target] = sides;
+    let (source, target) = (source?, target?);
+    let source = layout.source(source);
+    let source = source.map_err(|reason| LineError::new(format_args!("{}:{line}", name(path)), line, &reason))?;
+    Ok(Pair { source, target })
 }
 
 fn check_lengths(paths: [&Path; 2], lengths: [usize; 2]) -> Result<()> {
@@ -192,6 +206,13 @@ enum StreamSource {
     Memory(std::vec::IntoIter<Result<Pair>>),
     Tsv { lines: LineStream, path: PathBuf, layout: TableFormat },
     Parallel { lines: [LineStream; 2], paths: [PathBuf; 2], layout: TableFormat },
+}
+
+/// Pairs of some lines.
+struct PairChunk {
+    pairs: Vec<Result<Pair>>,
+    /// Number of lines.
+    lines: usize,
 }
 
 impl PairStream {
@@ -256,7 +277,7 @@ impl PairStream {
     /// The first line does not name a column, or the files differ in length.
     pub fn next_chunk(&mut self, max_pairs: usize) -> Result<Vec<Result<Pair>>> {
         loop {
-            let (pairs, lines) = self.read_lines(max_pairs)?;
+            let PairChunk { pairs, lines } = self.read_lines(max_pairs)?;
             self.read += lines;
             if let Some(message) = self.error_if_empty.take_if(|_| lines == 0 && self.read == 0) {
                 bail!(message);
@@ -268,13 +289,12 @@ impl PairStream {
         }
     }
 
-    /// Reads at most `max_lines` lines. Returns their pairs and the number of lines.
-    fn read_lines(&mut self, max_lines: usize) -> Result<(Vec<Result<Pair>>, usize)> {
+    /// Reads at most `max_lines` lines.
+    fn read_lines(&mut self, max_lines: usize) -> Result<PairChunk> {
         match &mut self.source {
             StreamSource::Memory(pairs) => {
                 let pairs: Vec<Result<Pair>> = pairs.take(max_lines).collect();
-                let count = pairs.len();
-                Ok((pairs, count))
+                Ok(PairChunk { lines: pairs.len(), pairs })
             }
             StreamSource::Tsv { lines, path, layout } => {
                 let mut lines = lines.next_chunk(max_lines);
@@ -286,7 +306,7 @@ impl PairStream {
                     lines.insert(0, Ok(header));
                 }
                 let table = parse_table(lines, layout, self.read, &file)?;
-                Ok((table.pairs.into_iter().map(|(_, pair)| pair).collect(), count))
+                Ok(PairChunk { pairs: table.pairs.into_iter().map(|numbered| numbered.pair).collect(), lines: count })
             }
             StreamSource::Parallel { lines: [sources, targets], paths, layout } => {
                 let source = sources.next_chunk(max_lines);
@@ -294,13 +314,13 @@ impl PairStream {
                 let paths = [paths[0].as_path(), &paths[1]];
                 let read = [source.len(), target.len()];
                 let pairs = join_sides(paths, [source, target], layout, self.read);
-                let ends_in_error = |pair: &Result<Pair>| pair.as_ref().is_err_and(|error| !error.is::<LineError>());
-                if read[0] != read[1] && !pairs.last().is_some_and(ends_in_error) {
+                let last_error = pairs.last().and_then(|pair| pair.as_ref().err());
+                if read[0] != read[1] && last_error.is_none_or(|error| error.is::<LineError>()) {
                     let lengths = [read[0] + sources.count_rest(), read[1] + targets.count_rest()];
                     check_lengths(paths, lengths.map(|length| length + self.read))?;
                     bail!("{} and {}: the files changed while they were read", name(paths[0]), name(paths[1]));
                 }
-                Ok((pairs, read[0]))
+                Ok(PairChunk { pairs, lines: read[0] })
             }
         }
     }
@@ -367,8 +387,7 @@ mod tests {
         {
             let stream = PairStream::parallel(&path(sides[0]), &path(sides[1]), &TableFormat::default()).unwrap();
             let error = all(stream, max).unwrap_err().to_string();
-            let counts = |side: &str| format!("{side} has {}", if side == "long" { 3 } else { 2 });
-            assert!(error.contains(&counts("long")[..10]) && error.contains(&counts("short")), "{error}");
+            assert!(error.contains("long has 3") && error.contains("short has 2"), "{error}");
         }
     }
 }

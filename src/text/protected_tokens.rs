@@ -69,16 +69,16 @@ impl ProtectedTokens {
     /// Lists the features among the tokens, without brackets, or the first 20 of them.
     pub fn feature_list(&self) -> String {
         const MAX_LISTED: usize = 20;
-        let is_feature = |token: &&str| features(token).map(str::len).sum::<usize>() == token.len();
-        let names: BTreeSet<&str> = self.iter().filter(is_feature).map(inner).collect();
+        let whole_features = self.iter().filter(|token| features(token).map(str::len).sum::<usize>() == token.len());
+        let names: BTreeSet<&str> = whole_features.map(inner).collect();
         let list = names.iter().take(MAX_LISTED).copied().collect::<Vec<_>>().join(", ");
         if names.len() > MAX_LISTED { list + ", …" } else { list }
     }
 
     /// Returns the features at the start of a text that are not among the tokens, without brackets.
     pub fn unknown_features<'t>(&self, text: &'t str, normalization: Normalization) -> Vec<&'t str> {
-        let is_unknown = |feature: &&str| !self.iter().any(|token| token == normalization.apply(feature));
-        features(text).filter(is_unknown).map(inner).collect()
+        let unknown = features(text).filter(|feature| !self.iter().any(|token| token == normalization.apply(feature)));
+        unknown.map(inner).collect()
     }
 
     /// Returns the normalized tokens.
@@ -102,9 +102,11 @@ impl ProtectedTokens {
     /// Returns the spellings of the tokens in a vocabulary: with and without a space before them, unless tokens are characters.
     pub fn spellings(&self, tokenization: Tokenization) -> Vec<String> {
         let spaces: &[&str] = if tokenization.are_characters() { &[""] } else { &["", "▁"] };
-        let written =
-            |token: &str| spaces.iter().map(|space| format!("{space}{}", tokenization.written(token))).collect::<Vec<_>>();
-        self.iter().flat_map(written).collect()
+        let mut spellings = Vec::with_capacity(spaces.len() * self.0.len());
+        for token in self.iter() {
+            spellings.extend(spaces.iter().map(|space| format!("{space}{}", tokenization.written(token))));
+        }
+        spellings
     }
 }
 
@@ -124,10 +126,14 @@ impl From<ProtectedTokens> for Vec<String> {
 
 /// Escapes the regular expression characters of a text.
 fn escape_regex(text: &str) -> String {
-    let is_special = |character: &char| "\\.+*?()|[]{}^$".contains(*character);
-    text.chars()
-        .flat_map(|character| Some('\\').filter(|_| is_special(&character)).into_iter().chain([character]))
-        .collect()
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if "\\.+*?()|[]{}^$".contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
 }
 
 /// Returns a text after its features, `⟨V⟩⟨PST⟩⟨3⟩⟨SG⟩walk`; blank text stays alone.
@@ -160,11 +166,9 @@ pub fn features(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the words at the end of a text that are only features among `known`, separated by spaces or as in `V;PST;3;SG`, and
 /// the text before them. None if either is empty.
 pub fn split_trailing_features<'t>(text: &'t str, known: &ProtectedTokens) -> Option<(&'t str, &'t str)> {
-    let is_known =
-        |word: &str| features(&features_before(word)).all(|feature| known.iter().any(|token| token == feature));
     let mut index = text.len();
     for (space, _) in text.char_indices().rev().filter(|(_, character)| character.is_whitespace()) {
-        if !is_known(&text[space..index]) {
+        if !features(&features_before(&text[space..index])).all(|feature| known.iter().any(|token| token == feature)) {
             break;
         }
         index = space;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use super::line_reader::{name, read_lines};
 use super::line_stream::LineStream;
 use super::table_header::{has_name_above_numbers, is_column_name, text_columns};
-use super::table_records::{Record, csv_line, csv_table, parse_csv_line, plain_records};
+use super::table_records::{CsvTable, Record, csv_line, csv_table, parse_csv_line, plain_records};
 use super::{Column, RowSyntax, TableFormat};
 
 /// Table with a column of sentences.
@@ -40,16 +40,17 @@ impl SentenceTable {
     /// # Errors
     /// The file cannot be read, is invalid CSV, or lacks the column.
     pub fn open(path: &Path, layout: &TableFormat, column: Option<&Column>) -> Result<(Self, TableRows)> {
-        let with_name = |reason: anyhow::Error| anyhow!("{}:{reason}", name(path));
         let has_header = layout.header || matches!(column, Some(Column::Name(_)));
         if layout.for_file(path).csv {
-            let (separator, records) = csv_table(&read_lines(path)?).map_err(with_name)?;
+            let table = csv_table(&read_lines(path)?).map_err(|reason| with_name(path, &reason))?;
+            let CsvTable { separator, records } = table;
             let column = match column {
-                Some(column) => index_of(column, records.first()).map_err(with_name)?,
+                Some(column) => index_of(column, records.first()).map_err(|reason| with_name(path, &reason))?,
                 None => text_columns(&records).first().copied().unwrap_or_default(),
             };
-            let is_named = |first: &Record| first.cells.get(column).is_some_and(|cell| is_column_name(cell));
-            let has_header = has_header || has_name_above_numbers(&records) || records.first().is_some_and(is_named);
+            let name = records.first().and_then(|first| first.cells.get(column));
+            let has_header =
+                has_header || has_name_above_numbers(&records) || name.is_some_and(|name| is_column_name(name));
             let width = OnceLock::from(records.first().map_or(0, |first| first.cells.len()));
             let mut rows: Vec<String> = records.iter().map(|record| csv_line(&record.cells, separator)).collect();
             let header = rows.drain(..usize::from(has_header).min(rows.len())).next();
@@ -61,7 +62,8 @@ impl SentenceTable {
         let mut lines = LineStream::open(path)?;
         let header = if has_header { lines.next_chunk(1).pop().transpose()? } else { None };
         let first = header.as_ref().and_then(|line| plain_records(std::slice::from_ref(line), 0).next());
-        let column = column.map_or(Ok(0), |column| index_of(column, first.as_ref())).map_err(with_name)?;
+        let column = column.map_or(Ok(0), |column| index_of(column, first.as_ref()));
+        let column = column.map_err(|reason| with_name(path, &reason))?;
         let width = first.map(|first| OnceLock::from(first.cells.len())).unwrap_or_default();
         Ok((Self { column, csv: None, output: RowSyntax::Tabs, header, width }, TableRows::Lines(lines)))
     }
@@ -103,6 +105,11 @@ impl SentenceTable {
             Some(separator) => parse_csv_line(row, separator),
         }
     }
+}
+
+/// Returns an error of a file, which begins with its name.
+fn with_name(path: &Path, reason: &anyhow::Error) -> anyhow::Error {
+    anyhow!("{}:{reason}", name(path))
 }
 
 /// Returns the index of a column. `first` is the record that may name it.

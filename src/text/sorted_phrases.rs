@@ -27,33 +27,37 @@ impl SortedPhrases {
 
     /// Returns the first phrase that a text contains and that is not part of longer words.
     pub fn find_in(&self, text: &str) -> Option<&str> {
-        let is_boundary = |before: &str, after: &str| PhraseBoundaries::Words.is_boundary(before, after);
-        let whole = |rest: &str| self.beginnings_of(rest).find(|phrase| is_boundary(phrase, &rest[phrase.len()..]));
-        let parts = text.char_indices().map(|(start, _)| text.split_at(start));
-        // A phrase here begins with the same character as the rest.
-        parts.filter(|(before, rest)| is_boundary(before, rest)).find_map(|(_, rest)| whole(rest))
+        for (before, rest) in text.char_indices().map(|(start, _)| text.split_at(start)) {
+            // A phrase here begins with the same character as the rest.
+            if PhraseBoundaries::Words.is_boundary(before, rest) {
+                let mut phrases = self.beginnings_of(rest);
+                let whole = phrases.find(|phrase| PhraseBoundaries::Words.is_boundary(phrase, &rest[phrase.len()..]));
+                if whole.is_some() {
+                    return whole;
+                }
+            }
+        }
+        None
     }
 
     /// True if a token with this text contains a phrase or ends with a beginning of one.
     pub fn may_begin_within(&self, text: &str, forms: &SurfaceForms) -> bool {
-        let is_beginning = |(start, _)| {
+        text.char_indices().any(|(start, _)| {
             let (before, rest) = text.split_at(start);
-            let agrees =
-                || !words_beginning_with(&self.0, 0, rest).is_empty() || self.beginnings_of(rest).next().is_some();
-            forms.is_boundary(before, rest) && agrees()
-        };
-        text.char_indices().any(is_beginning)
+            forms.is_boundary(before, rest)
+                && (!words_beginning_with(&self.0, 0, rest).is_empty() || self.beginnings_of(rest).next().is_some())
+        })
     }
 
     /// Iterates over the phrases that a text begins with, the shortest first.
     fn beginnings_of(&self, text: &str) -> impl Iterator<Item = &str> {
         let (mut phrases, mut from) = (&self.0[..], 0);
-        let narrowed = move |end: usize| {
+        let first_phrases = ends(text, 0).map_while(move |end| {
             phrases = words_beginning_with(phrases, from, &text[from..end]);
             from = end;
             phrases.first().map(|first| (end, first.as_str()))
-        };
-        ends(text, 0).map_while(narrowed).filter(|(end, first)| first.len() == *end).map(|(_, first)| first)
+        });
+        first_phrases.filter(|(end, first)| first.len() == *end).map(|(_, first)| first)
     }
 }
 

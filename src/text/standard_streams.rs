@@ -58,8 +58,7 @@ pub fn is_standard(path: &Path) -> bool {
 
 /// True if a path can be read only once: standard input, a pipe or a device. It may not exist otherwise.
 pub fn is_read_once(path: &Path) -> bool {
-    let is_other = |found: std::fs::Metadata| !found.is_file() && !found.is_dir();
-    is_standard(path) || std::fs::metadata(path).is_ok_and(is_other)
+    is_standard(path) || std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// True if standard input is a pipe or a file, neither a terminal nor a device such as `/dev/null`.

@@ -86,11 +86,10 @@ impl SurfaceForms {
     /// Iterates over the rests of a phrase that a text lacks which ends with more than the first `from` bytes of it.
     pub fn rests<'a>(&self, text: &'a str, phrase: &'a str, from: usize) -> impl Iterator<Item = &'a str> {
         let boundaries = self.boundaries;
-        let rest = move |end: usize| {
+        ends(phrase, from).filter_map(move |end| {
             let before = text.strip_suffix(&phrase[..end])?;
             boundaries.is_boundary(before, phrase).then_some(&phrase[end..])
-        };
-        ends(phrase, from).filter_map(rest)
+        })
     }
 }
 
@@ -179,9 +178,12 @@ mod tests {
         }
         assert!(!forms.approaches_phrase(" a.", "a.") && !forms.approaches_phrase("一", "一本"));
         assert!(!surface_forms(&[], PhraseBoundaries::Tokens).approaches_phrase("Hu", "Hund"));
-        let is_complete = |text: &str, phrase: &str| forms.contains_complete_phrase(text, 0, phrase);
-        assert!(is_complete("ein Hund.", "Hund") && is_complete("ein Hund.", ".") && is_complete("一本", "本"));
-        assert!(!is_complete("ein Hund", "Hund") && !is_complete("ein Hunde.", "Hund"));
+        for (text, phrase) in [("ein Hund.", "Hund"), ("ein Hund.", "."), ("一本", "本")] {
+            assert!(forms.contains_complete_phrase(text, 0, phrase), "{text}");
+        }
+        for text in ["ein Hund", "ein Hunde."] {
+            assert!(!forms.contains_complete_phrase(text, 0, "Hund"), "{text}");
+        }
     }
 
     #[test]

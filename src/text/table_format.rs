@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::protected_tokens::{features, with_features};
 use super::table_header::{describe_columns, has_name_above_numbers, is_header};
-use super::table_records::{Record, csv_records, detect_separator, plain_records, stated_separator};
+use super::table_records::{Record, Separator, csv_records, detect_separator, plain_records, stated_separator};
 use super::{Pair, is_truncated};
 
 /// Format of a file of sentence pairs.
@@ -47,10 +47,16 @@ pub enum Column {
     Name(String),
 }
 
+/// Pair of a table.
+pub(super) struct NumberedPair {
+    /// Number of its first line, from 1.
+    pub line: usize,
+    pub pair: Result<Pair>,
+}
+
 /// Pairs of a table.
 pub(super) struct TablePairs {
-    /// Pairs, each with the number of its first line, from 1.
-    pub pairs: Vec<(usize, Result<Pair>)>,
+    pub pairs: Vec<NumberedPair>,
     /// True if the first line of CSV was left out because it looks like a header.
     pub skipped_header: bool,
 }
@@ -66,11 +72,7 @@ impl TableFormat {
     pub fn for_two_columns(&self, lines: &[String]) -> Option<Self> {
         let first = if self.csv { csv_records(lines).ok()?.into_iter().next() } else { plain_records(lines, 0).next() };
         let first = first.filter(|record| record.cells.len() == 2)?;
-        let is_missing = |column: &Column| match column {
-            Column::Number(number) => *number > first.cells.len(),
-            Column::Name(name) => first.column(name).is_err(),
-        };
-        self.columns.as_ref().filter(|columns| columns.iter().any(is_missing))?;
+        self.columns.as_ref().filter(|columns| columns.iter().any(|column| !column.is_in(&first)))?;
         // Names imply a header that the file does not have.
         Some(Self { columns: None, header: self.header && !self.has_named_columns(), ..self.clone() })
     }
@@ -87,21 +89,19 @@ impl TableFormat {
 
     /// Returns the cells of a pair in the order of their columns. Columns with names have the order source, features, target.
     pub fn row<'t>(&self, source: &'t str, features: Option<&'t str>, target: &'t str) -> Vec<&'t str> {
-        let number = |column: Option<&Column>, default: usize| match column {
+        let [source_column, target_column] = [0, 1].map(|side| self.columns.as_ref().map(|columns| &columns[side]));
+        let columns = [(source_column, 1), (self.features.as_ref(), 2), (target_column, 2)];
+        let numbers = columns.map(|(column, default)| match column {
             Some(Column::Number(number)) => *number,
             _ => default,
-        };
-        let [source_column, target_column] = [0, 1].map(|side| self.columns.as_ref().map(|columns| &columns[side]));
-        // Features in the second column of a file of sources precede the target.
-        let mut cells = [
-            (number(source_column, 1), Some(source)),
-            (number(self.features.as_ref(), 2), features),
-            (number(target_column, 2), Some(target)),
-        ];
+        });
+        let cells = [Some(source), features, Some(target)];
+        let mut order = [0, 1, 2];
         if !self.has_named_columns() {
-            cells.sort_by_key(|(column, _)| *column);
+            // Features in the second column of a file of sources precede the target.
+            order.sort_by_key(|&cell| numbers[cell]);
         }
-        cells.into_iter().filter_map(|(_, cell)| cell).collect()
+        order.into_iter().filter_map(|cell| cells[cell]).collect()
     }
 
     /// Replaces column names by numbers. `lines` are the first lines of a file that is not CSV.
@@ -116,17 +116,15 @@ impl TableFormat {
 
     /// Returns the numbers of the selected columns, if any. `first` is the line that may name them.
     fn column_numbers(&self, first: Option<&Record>) -> Result<Option<Columns>> {
-        let first_two = || self.features.as_ref().map(|_| [1, 2].map(Column::Number));
-        let (Some([source, target]), Some(first)) = (self.columns.clone().or_else(first_two), first) else {
-            return Ok(None);
+        let columns = match (&self.columns, &self.features) {
+            (Some(columns), _) => columns.clone(),
+            (None, Some(_)) => [1, 2].map(Column::Number),
+            (None, None) => return Ok(None),
         };
-        let number = |column: &Column| match column {
-            Column::Number(number) => Ok(*number),
-            Column::Name(name) => first.column(name),
-        };
-        let sides = [number(&source)?, number(&target)?];
+        let Some(first) = first else { return Ok(None) };
+        let sides = [columns[0].number(first)?, columns[1].number(first)?];
         ensure!(sides[0] != sides[1], "{}: both sides are in column {}", first.line, sides[0]);
-        let features = self.features.as_ref().map(number).transpose()?;
+        let features = self.features.as_ref().map(|column| column.number(first)).transpose()?;
         if let Some(number) = features.filter(|number| sides.contains(number)) {
             bail!("{}: column {number} is both a side and the features", first.line);
         }
@@ -157,21 +155,23 @@ impl TableFormat {
         let records: Vec<Record> = if self.csv { csv_records(lines)? } else { plain_records(lines, before).collect() };
         let columns = self.column_numbers(records.first())?;
         let given_header = usize::from(self.header && before == 0);
-        let is_named =
-            |record: &Record| self.pair(record.clone(), columns, lines, before).is_ok_and(|pair| is_header(&pair));
-        let skipped_header =
-            self.csv && !self.header && (has_name_above_numbers(&records) || records.first().is_some_and(is_named));
-        let choice =
-            records.get(given_header).filter(|first| columns.is_none() && before == 0 && first.cells.len() > 2);
-        let choice = choice.map(|first| {
+        let skipped_header = self.csv && !self.header && {
+            let first = records.first().map(|first| self.pair(first.clone(), columns, lines, before));
+            has_name_above_numbers(&records) || matches!(&first, Some(Ok(pair)) if is_header(pair))
+        };
+        let cells = records.get(given_header).map_or(0, |first| first.cells.len());
+        let mut choice = None;
+        if columns.is_none() && before == 0 && cells > 2 {
             let described = describe_columns(&records[..records.len().min(MAX_DESCRIBED)], self.header);
-            anyhow!("{} columns, but a pair has two: {described}", first.cells.len())
-        });
-        let records = records.into_iter().skip(given_header + usize::from(skipped_header && choice.is_none()));
-        let mut pairs: Vec<(usize, Result<Pair>)> =
-            records.map(|record| (record.line, self.pair(record, columns, lines, before))).collect();
-        if let (Some((_, first)), Some(choice)) = (pairs.first_mut(), choice) {
-            *first = Err(choice);
+            choice = Some(anyhow!("{cells} columns, but a pair has two: {described}"));
+        }
+        let header = given_header + usize::from(skipped_header && choice.is_none());
+        let mut pairs = Vec::with_capacity(records.len());
+        for record in records.into_iter().skip(header) {
+            pairs.push(NumberedPair { line: record.line, pair: self.pair(record, columns, lines, before) });
+        }
+        if let (Some(first), Some(choice)) = (pairs.first_mut(), choice) {
+            first.pair = Err(choice);
         }
         Ok(TablePairs { pairs, skipped_header })
     }
@@ -191,14 +191,14 @@ impl TableFormat {
         let truncated = lines.get(line - before - 1).is_some_and(|line| is_truncated(line));
         if let Some(Columns { sides: [source, target], features }) = columns {
             let suffix = if truncated { &*format!(" in {TRUNCATED}") } else { "" };
-            let cell = |number: usize| {
-                cells.get(number - 1).with_context(|| format!("no column {number} here, only {count}{suffix}"))
-            };
             let source = match features {
-                Some(features) => with_features(cell(features)?, cell(source)?),
-                None => cell(source)?.clone(),
+                Some(features) => {
+                    let features = selected_cell(&cells, features, suffix)?;
+                    with_features(features, selected_cell(&cells, source, suffix)?)
+                }
+                None => selected_cell(&cells, source, suffix)?.clone(),
             };
-            return Ok(Pair { source, target: cell(target)?.clone() });
+            return Ok(Pair { source, target: selected_cell(&cells, target, suffix)?.clone() });
         }
         if let Ok([source, target]) = <[String; 2]>::try_from(cells) {
             return Ok(Pair { source, target });
@@ -216,13 +216,36 @@ impl TableFormat {
     fn single_cell_error(&self, lines: &[String]) -> String {
         match detect_separator(lines) {
             _ if self.csv => "only one column here, but a pair has two".to_owned(),
-            Some((separator, name)) if separator != '\t' => {
+            Some(Separator { character, name }) if character != '\t' => {
                 format!("no tab in this line; it looks like CSV with {name}: use --csv")
             }
             _ => "no tab in this line; expected: sentence TAB translation; parallel files need --source and --target"
                 .to_owned(),
         }
     }
+}
+
+impl Column {
+    /// Returns the number of the column. `first` is the line that may name it.
+    ///
+    /// # Errors
+    /// Its name is missing or ambiguous.
+    fn number(&self, first: &Record) -> Result<usize> {
+        match self {
+            Self::Number(number) => Ok(*number),
+            Self::Name(name) => first.column(name),
+        }
+    }
+
+    /// True if a table that begins with this line has the column.
+    fn is_in(&self, first: &Record) -> bool {
+        self.number(first).is_ok_and(|number| number <= first.cells.len())
+    }
+}
+
+/// Returns the cell in a column, by number. `suffix` ends the message if it is missing.
+fn selected_cell<'c>(cells: &'c [String], number: usize, suffix: &str) -> Result<&'c String> {
+    cells.get(number - 1).with_context(|| format!("no column {number} here, only {}{suffix}", cells.len()))
 }
 
 /// True if a file of this name is always CSV.
@@ -237,8 +260,8 @@ pub fn is_separator_line(pair: &Pair) -> bool {
 
 /// True if a CSV cell has white space before its quotes, which are then text.
 pub fn has_spaced_quotes(pairs: &[Pair]) -> bool {
-    let is_spaced = |cell: &str| cell.trim_start().len() < cell.len() && unquote(cell).is_some();
-    pairs.iter().any(|pair| is_spaced(&pair.source) || is_spaced(&pair.target))
+    let mut cells = pairs.iter().flat_map(|pair| [&pair.source, &pair.target]);
+    cells.any(|cell| cell.trim_start().len() < cell.len() && unquote(cell).is_some())
 }
 
 /// Returns the text between the quotes around a cell, ignoring outer white space.
@@ -248,11 +271,15 @@ fn unquote(cell: &str) -> Option<&str> {
 
 /// True if sentences are still in CSV quotes: a quoted cell contains only doubled quotes, or all cells are quoted.
 pub fn has_csv_quotes(pairs: &[Pair]) -> bool {
-    let cells = || pairs.iter().flat_map(|pair| [pair.source.as_str(), &pair.target]).filter(|cell| !cell.is_empty());
-    let has_doubled_quotes = |cell: &str| {
-        unquote(cell).is_some_and(|inner| inner.contains("\"\"") && !inner.replace("\"\"", "").contains('"'))
-    };
-    cells().any(has_doubled_quotes) || cells().next().is_some() && cells().all(|cell| unquote(cell).is_some())
+    let cells = pairs.iter().flat_map(|pair| [&pair.source, &pair.target]);
+    let cells: Vec<&String> = cells.filter(|cell| !cell.is_empty()).collect();
+    let are_all_quoted = !cells.is_empty() && cells.iter().all(|cell| unquote(cell).is_some());
+    are_all_quoted || cells.iter().any(|cell| unquote(cell).is_some_and(has_only_doubled_quotes))
+}
+
+/// True if a text has quotes and all are doubled.
+fn has_only_doubled_quotes(text: &str) -> bool {
+    text.contains("\"\"") && !text.replace("\"\"", "").contains('"')
 }
 
 #[cfg(test)]
@@ -261,11 +288,26 @@ mod tests {
 
     fn read(layout: &TableFormat, text: &str) -> Result<Vec<[String; 2]>> {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        let pair = |(line, pair): (usize, Result<Pair>)| match pair {
-            Ok(pair) => Ok([pair.source, pair.target]),
-            Err(reason) => bail!("{line}: {reason}"),
-        };
-        layout.pairs(&lines, 0)?.pairs.into_iter().map(pair).collect()
+        let mut found = Vec::new();
+        for NumberedPair { line, pair } in layout.pairs(&lines, 0)?.pairs {
+            match pair {
+                Ok(pair) => found.push([pair.source, pair.target]),
+                Err(reason) => bail!("{line}: {reason}"),
+            }
+        }
+        Ok(found)
+    }
+
+    fn error(layout: &TableFormat, text: &str) -> String {
+        read(layout, text).unwrap_err().to_string()
+    }
+
+    fn named(name: &str) -> Column {
+        Column::Name(name.to_owned())
+    }
+
+    fn with_columns(columns: [Column; 2]) -> TableFormat {
+        TableFormat { columns: Some(columns), header: true, ..TableFormat::default() }
     }
 
     fn csv() -> TableFormat {
@@ -276,36 +318,31 @@ mod tests {
     fn reads_plain_lines() {
         let plain = TableFormat::default();
         assert_eq!(read(&plain, "a b\tc\n\t\n\n  \n\"a\"\tb").unwrap().len(), 5);
-        let error = |text: &str| read(&plain, text).unwrap_err().to_string();
-        assert!(error("a\tb\nc\n").starts_with("2: no tab in this line; expected"), "{}", error("a\tb\nc\n"));
-        assert!(error("a\tb\tc\n").starts_with("1: 3 columns, but a pair has two: choose two, such as --columns 1,2"));
-        assert!(error("a\tb\tc\n").contains("--columns"));
-        assert!(error("a,b\nc,d\n").contains("CSV with commas"));
-        assert!(error("a, b; c\nc;d\ne;f").contains("CSV with semicolons"));
+        let message = error(&plain, "a\tb\nc\n");
+        assert!(message.starts_with("2: no tab in this line; expected"), "{message}");
+        let message = error(&plain, "a\tb\tc\n");
+        assert!(message.starts_with("1: 3 columns, but a pair has two: choose two, such as --columns 1,2"));
+        assert!(error(&plain, "a,b\nc,d\n").contains("CSV with commas"));
+        assert!(error(&plain, "a, b; c\nc;d\ne;f").contains("CSV with semicolons"));
     }
 
     #[test]
     fn selects_columns_and_skips_header() {
-        let layout = TableFormat { columns: Some([3, 1].map(Column::Number)), header: true, ..TableFormat::default() };
+        let layout = with_columns([3, 1].map(Column::Number));
         assert_eq!(read(&layout, "x\ty\tz\na\tb\tc\n").unwrap(), [["c", "a"]]);
-        let message = read(&layout, "x\n\na\tb").unwrap_err().to_string();
-        assert_eq!(message, "3: no column 3 here, only 2");
+        assert_eq!(error(&layout, "x\n\na\tb"), "3: no column 3 here, only 2");
     }
 
     #[test]
     fn selects_columns_by_name() {
-        let name = |name: &str| Column::Name(name.to_owned());
-        let layout =
-            |columns: [Column; 2], csv: bool| TableFormat { columns: Some(columns), header: true, csv, features: None };
-        let inflected = layout([name("lemma"), name("FORM")], false);
+        let inflected = with_columns([named("lemma"), named("FORM")]);
         assert_eq!(read(&inflected, "Form\ttags\tLemma\nwent\tV;PST\tgo\n").unwrap(), [["go", "went"]]);
-        let mixed = layout([Column::Number(3), name("b c")], true);
+        let mixed = TableFormat { csv: true, ..with_columns([Column::Number(3), named("b c")]) };
         assert_eq!(read(&mixed, "a,b c,d\n1,\"2, 3\",4\n").unwrap(), [["4", "2, 3"]]);
         assert!(read(&inflected, "").unwrap().is_empty() && inflected.has_named_columns());
-        let error = |layout: &TableFormat, text: &str| read(layout, text).unwrap_err().to_string();
         assert_eq!(error(&inflected, "form\ttags\n"), "1: no column is called \"lemma\"; this line has: form, tags");
         assert!(error(&inflected, "form\tlemma\tform\n").contains("several columns are called \"FORM\""));
-        assert!(error(&layout([Column::Number(1), name("a")], false), "a\tb\n").contains("both sides"));
+        assert!(error(&with_columns([Column::Number(1), named("a")]), "a\tb\n").contains("both sides"));
     }
 
     #[test]
@@ -313,17 +350,16 @@ mod tests {
         let layout = TableFormat { features: Some(Column::Number(3)), ..TableFormat::default() };
         let text = "walk\twalked\tV;PST\nbe\twas\t\n";
         assert_eq!(read(&layout, text).unwrap(), [["⟨V⟩⟨PST⟩walk", "walked"], ["be", "was"]]);
-        assert_eq!(read(&layout, "walk\twalked\n").unwrap_err().to_string(), "1: no column 3 here, only 2");
-        let name = |name: &str| Column::Name(name.to_owned());
-        let columns = Some([name("lemma"), name("form")]);
-        let named = TableFormat { columns, features: Some(name("tags")), header: true, csv: false };
+        assert_eq!(error(&layout, "walk\twalked\n"), "1: no column 3 here, only 2");
+        let columns = with_columns([named("lemma"), named("form")]);
+        let by_name = TableFormat { features: Some(named("tags")), ..columns };
         let text = "tags\tform\tlemma\nV;PST\twent\tgo\n";
-        assert_eq!(read(&named, text).unwrap(), [["⟨V⟩⟨PST⟩go", "went"]]);
+        assert_eq!(read(&by_name, text).unwrap(), [["⟨V⟩⟨PST⟩go", "went"]]);
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        let numbered = named.with_column_numbers(&lines).unwrap();
+        let numbered = by_name.with_column_numbers(&lines).unwrap();
         assert_eq!(numbered.features, Some(Column::Number(1)));
         let same = TableFormat { features: Some(Column::Number(2)), ..TableFormat::default() };
-        assert!(read(&same, "a\tb\n").unwrap_err().to_string().contains("column 2 is both a side and the features"));
+        assert!(error(&same, "a\tb\n").contains("column 2 is both a side and the features"));
     }
 
     #[test]
@@ -334,13 +370,13 @@ mod tests {
         assert_eq!(read(&csv(), "a, b\tc, d\ne\tf").unwrap(), [["a, b", "c, d"], ["e", "f"]]);
         assert_eq!(read(&csv(), "a, b;c\nd;e").unwrap(), [["a, b", "c"], ["d", "e"]]);
         // Cells of several lines, lines beyond the sample, and an unclosed quote at its end do not hide the separator.
-        let lines = |number: usize| format!("\"a{number}\nb\nc\",\"d\ne\"\n");
+        let records: Vec<String> = (0..999).map(|number| format!("\"a{number}\nb\nc\",\"d\ne\"\n")).collect();
         let expected = [["a0 b c", "d e"], ["a1 b c", "d e"]];
-        assert_eq!(read(&csv(), &(lines(0) + &lines(1))).unwrap(), expected);
-        assert_eq!(read(&csv(), &(0..999).map(lines).collect::<String>()).unwrap().len(), 999);
-        assert!(read(&csv(), "a,b\nc,\"d\n").unwrap_err().to_string().starts_with("2: a quote opened"));
-        assert!(read(&csv(), "a,b\n\"c,d\n").unwrap_err().to_string().starts_with("2: a quote opened"));
-        assert!(read(&csv(), "a,b,c\n").unwrap_err().to_string().contains("--columns"));
+        assert_eq!(read(&csv(), &records[..2].concat()).unwrap(), expected);
+        assert_eq!(read(&csv(), &records.concat()).unwrap().len(), 999);
+        assert!(error(&csv(), "a,b\nc,\"d\n").starts_with("2: a quote opened"));
+        assert!(error(&csv(), "a,b\n\"c,d\n").starts_with("2: a quote opened"));
+        assert!(error(&csv(), "a,b,c\n").contains("--columns"));
     }
 
     #[test]
@@ -350,7 +386,7 @@ mod tests {
         assert_eq!(read(&csv(), "sep=\t\na\tb\n").unwrap(), [["a", "b"]]);
         let header = TableFormat { header: true, ..csv() };
         assert_eq!(read(&header, "sep=;\nen;fr\na;b\n").unwrap(), [["a", "b"]]);
-        assert!(read(&csv(), "sep=;\na;b;c\n").unwrap_err().to_string().starts_with("2: 3 columns"));
+        assert!(error(&csv(), "sep=;\na;b;c\n").starts_with("2: 3 columns"));
         for text in ["sep=;x;y\n", "separate;y\n", "sep=a;y\n"] {
             assert_ne!(stated_separator(text.trim()), Some(';'), "{text}");
         }
@@ -360,7 +396,6 @@ mod tests {
 
     #[test]
     fn recognizes_headers_and_csv_quotes() {
-        let pair = |source: &str, target: &str| Pair { source: source.to_owned(), target: target.to_owned() };
         for (source, target) in [
             ("Source", "target"),
             ("English sentence", "French_translation"),
@@ -368,17 +403,17 @@ mod tests {
             ("Welsh", "Scottish Gaelic"),
             ("Cymraeg", "English"),
         ] {
-            assert!(is_header(&pair(source, target)), "{source}");
+            assert!(is_header(&Pair::new(source, target)), "{source}");
         }
         for (source, target) in [("text", "texte"), ("a word", "ein Wort"), ("", ""), ("1", "2")] {
-            assert!(!is_header(&pair(source, target)), "{source}");
+            assert!(!is_header(&Pair::new(source, target)), "{source}");
         }
-        assert!(has_csv_quotes(&[pair("a", "b"), pair("\"He said \"\"hi\"\"\"", "b")]));
-        assert!(has_csv_quotes(&[pair("\"a\"", "\"b\""), pair("", "\"c\"")]));
-        assert!(!has_csv_quotes(&[pair("\"Yes.\"", "«Oui.»"), pair("\"No\" she said \"\"", "b")]));
+        assert!(has_csv_quotes(&[Pair::new("a", "b"), Pair::new("\"He said \"\"hi\"\"\"", "b")]));
+        assert!(has_csv_quotes(&[Pair::new("\"a\"", "\"b\""), Pair::new("", "\"c\"")]));
+        assert!(!has_csv_quotes(&[Pair::new("\"Yes.\"", "«Oui.»"), Pair::new("\"No\" she said \"\"", "b")]));
         assert!(!has_csv_quotes(&[]));
-        assert!(has_csv_quotes(&[pair("\"a\"", " \"b\"")]), "a space before a quote is ignored");
-        assert!(has_spaced_quotes(&[pair("a", "b"), pair("a", " \"b\"")]));
-        assert!(!has_spaced_quotes(&[pair("\"a\"", " b"), pair(" \"a\" b", "x")]));
+        assert!(has_csv_quotes(&[Pair::new("\"a\"", " \"b\"")]), "a space before a quote is ignored");
+        assert!(has_spaced_quotes(&[Pair::new("a", "b"), Pair::new("a", " \"b\"")]));
+        assert!(!has_spaced_quotes(&[Pair::new("\"a\"", " b"), Pair::new(" \"a\" b", "x")]));
     }
 }

@@ -19,22 +19,26 @@ pub fn is_header(pair: &Pair) -> bool {
 
 /// True if every word of a cell is a common column name.
 pub(super) fn is_column_name(cell: &str) -> bool {
-    let is_name = |word: &str| {
-        let word = word.to_lowercase();
-        COLUMN_NAMES.contains(&format!(" {word} ")) || is_language_name(&word)
-    };
     let mut words = cell.split(|character: char| !character.is_alphabetic()).filter(|word| !word.is_empty()).peekable();
-    words.peek().is_some() && words.all(is_name)
+    words.peek().is_some() && words.all(is_word_of_column_names)
+}
+
+fn is_word_of_column_names(word: &str) -> bool {
+    let word = word.to_lowercase();
+    COLUMN_NAMES.contains(&format!(" {word} ")) || is_language_name(&word)
 }
 
 /// True if the first record is a header by its form: a column has numbers, but not in the first record.
 pub(super) fn has_name_above_numbers(records: &[Record]) -> bool {
     let Some((first, rest)) = records.split_first().filter(|(_, rest)| rest.len() > 1) else { return false };
-    let is_number = |cell: &String| !cell.is_empty() && cell.trim().bytes().all(|byte| byte.is_ascii_digit());
     (0..first.cells.len()).any(|column| {
         let mut below = rest.iter().map(|record| record.cells.get(column));
-        first.cells[column].contains(char::is_alphabetic) && below.all(|cell| cell.is_some_and(is_number))
+        first.cells[column].contains(char::is_alphabetic) && below.all(|cell| cell.is_some_and(|cell| is_number(cell)))
     })
+}
+
+fn is_number(cell: &str) -> bool {
+    !cell.is_empty() && cell.trim().bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns the columns of a table for a message, each with its name or number and its first cell, and a proposal for
@@ -43,23 +47,23 @@ pub(super) fn has_name_above_numbers(records: &[Record]) -> bool {
 pub(super) fn describe_columns(records: &[Record], has_header: bool) -> String {
     let count = records[0].cells.len();
     let texts = text_columns(records);
-    let named = |column: &usize| is_column_name(&records[0].cells[*column]);
-    let known: Vec<usize> = texts.iter().copied().filter(named).collect();
+    let known: Vec<usize> = texts.iter().copied().filter(|&column| is_column_name(&records[0].cells[column])).collect();
     let proposed = if known.len() < 2 { &texts } else { &known };
     let has_header = has_header || known.len() > 1 || has_name_above_numbers(records);
     let first = records.get(usize::from(has_header)).unwrap_or(&records[0]);
-    let name = |column: usize| match records[0].cells[column].trim() {
-        name if has_header && is_usable_name(name) => name.to_owned(),
-        _ => (column + 1).to_string(),
-    };
+    let mut names = Vec::with_capacity(count);
+    for (index, name) in records[0].cells.iter().map(|cell| cell.trim()).enumerate() {
+        let is_name = has_header && is_usable_name(name);
+        names.push(if is_name { name.to_owned() } else { (index + 1).to_string() });
+    }
     let proposal = match proposed[..] {
-        [source, target, ..] => format!(", such as --columns {},{}", name(source), name(target)),
+        [source, target, ..] => format!(", such as --columns {},{}", names[source], names[target]),
         _ => String::new(),
     };
     let mut list = String::new();
-    for column in 0..count {
+    for (column, name) in names.iter().enumerate() {
         let cell = first.cells.get(column).map_or("", |cell| cell);
-        let entry = format!("{} {:?}", name(column), shortened(cell));
+        let entry = format!("{name} {:?}", shortened(cell));
         if list.len() + entry.len() > MAX_LIST {
             list += ", …";
             break;
@@ -83,9 +87,12 @@ fn is_text(records: &[Record], column: usize) -> bool {
     let cells: Vec<&str> =
         records.iter().skip(1).filter_map(|record| Some(record.cells.get(column)?.as_str())).collect();
     let cells = if cells.is_empty() { vec![records[0].cells[column].as_str()] } else { cells };
-    let is_textual = |cell: &&&str| cell.contains(char::is_alphabetic) && !cell.contains(|c: char| c.is_ascii_digit());
     let varies = cells.len() < 2 || cells.iter().any(|cell| *cell != cells[0]);
-    varies && 2 * cells.iter().filter(is_textual).count() > cells.len()
+    varies && 2 * cells.iter().filter(|cell| has_letters_without_digits(cell)).count() > cells.len()
+}
+
+fn has_letters_without_digits(cell: &str) -> bool {
+    cell.contains(char::is_alphabetic) && !cell.contains(|character: char| character.is_ascii_digit())
 }
 
 /// True if `--columns` can select a column by this name.

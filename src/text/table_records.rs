@@ -8,7 +8,38 @@ use anyhow::{Result, bail};
 use super::{LONGEST_LINE, is_truncated};
 
 /// Separators of CSV cells, the most likely first.
-const SEPARATORS: [(char, &str); 3] = [('\t', "tabs"), (',', "commas"), (';', "semicolons")];
+const SEPARATORS: [Separator; 3] = [
+    Separator { character: '\t', name: "tabs" },
+    Separator { character: ',', name: "commas" },
+    Separator { character: ';', name: "semicolons" },
+];
+
+/// Separator of CSV cells.
+#[derive(Clone, Copy)]
+pub(super) struct Separator {
+    pub character: char,
+    /// Name in the plural.
+    pub name: &'static str,
+}
+
+/// CSV file.
+pub(super) struct CsvTable {
+    pub separator: char,
+    /// Records, without a first line that states the separator.
+    pub records: Vec<Record>,
+}
+
+/// Regularity of the records that a separator makes of lines. The best separator has the greatest one: the most records
+/// with the same number of cells, then fewer quotes within cells, then fewer spaces after it (prose has spaces after commas).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Regularity {
+    /// Number of records with the most frequent number of cells, at least two.
+    records: usize,
+    /// Number of quotes that neither begin nor end a cell.
+    inner_quotes: Reverse<usize>,
+    /// Number of cells after others that begin with a space.
+    spaced_cells: Reverse<usize>,
+}
 
 /// Cells of one line, or of several lines if cells contain line ends.
 #[derive(Clone)]
@@ -24,10 +55,9 @@ impl Record {
     /// # Errors
     /// No column or several columns have the name; the message begins with the line number.
     pub fn column(&self, name: &str) -> Result<usize> {
-        let normalized = |cell: &str| cell.trim().to_lowercase();
-        let mut found =
-            (1..).zip(&self.cells).filter(|(_, cell)| normalized(cell) == normalized(name)).map(|(number, _)| number);
-        match (found.next(), found.next()) {
+        let name_of_column = normalized(name);
+        let mut found = (1..).zip(&self.cells).filter(|(_, cell)| normalized(cell) == name_of_column);
+        match (found.next().map(|(number, _)| number), found.next()) {
             (Some(number), None) => Ok(number),
             (Some(_), Some(_)) => bail!("{}: several columns are called {name:?}; use column numbers", self.line),
             (None, _) => {
@@ -36,6 +66,11 @@ impl Record {
             }
         }
     }
+}
+
+/// Returns a name without regard to case and outer white space.
+fn normalized(name: &str) -> String {
+    name.trim().to_lowercase()
 }
 
 /// Returns the records of lines that are not CSV and follow `before` other lines.
@@ -57,21 +92,22 @@ fn plain_cells(line: &str) -> Vec<String> {
 /// # Errors
 /// A quote is never closed; the message begins with the number of its line.
 pub(super) fn csv_records(lines: &[String]) -> Result<Vec<Record>> {
-    Ok(csv_table(lines)?.1)
+    Ok(csv_table(lines)?.records)
 }
 
-/// Returns the separator of a CSV file and its records, as [`csv_records`] does.
+/// Returns all lines of a CSV file as a table.
 ///
 /// # Errors
 /// As [`csv_records`].
-pub(super) fn csv_table(lines: &[String]) -> Result<(char, Vec<Record>)> {
+pub(super) fn csv_table(lines: &[String]) -> Result<CsvTable> {
     if let Some(separator) = lines.first().and_then(|line| stated_separator(line)) {
-        return Ok((separator, split_records(lines, separator)?.into_iter().skip(1).collect()));
+        return Ok(CsvTable { separator, records: split_records(lines, separator)?.into_iter().skip(1).collect() });
     }
-    let separator = detect_separator(lines)
-        .or_else(|| Some(most_regular(lines)).filter(|(_, regular)| *regular > 0).map(|(separator, _)| separator));
-    let separator = separator.unwrap_or(SEPARATORS[0]).0;
-    Ok((separator, split_records(lines, separator)?))
+    let separator = detect_separator(lines).unwrap_or_else(|| {
+        let (separator, regularity) = most_regular(lines);
+        if regularity.records > 0 { separator } else { SEPARATORS[0] }
+    });
+    Ok(CsvTable { separator: separator.character, records: split_records(lines, separator.character)? })
 }
 
 /// Returns cells as a line of CSV. Cells from which a reader could conclude another separator are quoted too.
@@ -102,28 +138,33 @@ pub(super) fn stated_separator(line: &str) -> Option<char> {
 }
 
 /// Returns the separator that splits most lines into the same number of cells, at least two.
-pub(super) fn detect_separator(lines: &[String]) -> Option<(char, &'static str)> {
-    let ((separator, name), regular) = most_regular(lines);
-    let is_filled = |record: &Record| record.cells.len() > 1 || !record.cells[0].trim().is_empty();
-    let records = parse_records(sample(lines), separator).complete.into_iter().filter(is_filled).count();
-    (2 * regular > records).then_some((separator, name))
+pub(super) fn detect_separator(lines: &[String]) -> Option<Separator> {
+    let (separator, regularity) = most_regular(lines);
+    let records = parse_records(sample(lines), separator.character).complete.into_iter();
+    let filled = records.filter(|record| record.cells.len() > 1 || !record.cells[0].trim().is_empty()).count();
+    (2 * regularity.records > filled).then_some(separator)
 }
 
-/// Returns the separator that splits the most records into the same number of cells, at least two, and the number of
-/// these records. Ties go to the separator with fewer quotes within its cells, then to the one with fewer spaces after it (prose
-/// has spaces after commas), then to the more likely one.
-fn most_regular(lines: &[String]) -> ((char, &'static str), usize) {
-    let regular = |separator: char| {
-        let ParsedRecords { complete: records, inner_quotes, .. } = parse_records(sample(lines), separator);
-        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
-        let rows = || records.iter().map(|record| &record.cells[..]).filter(|cells| cells.len() > 1);
-        rows().for_each(|cells| *counts.entry(cells.len()).or_default() += 1);
-        let spaced = rows().flat_map(|cells| &cells[1..]).filter(|cell| cell.starts_with(' ')).count();
-        (counts.into_values().max().unwrap_or_default(), Reverse(inner_quotes), Reverse(spaced))
-    };
-    let all = SEPARATORS.map(|separator| (separator, regular(separator.0)));
-    let best = all.into_iter().rev().max_by_key(|(_, regular)| *regular);
-    best.map_or((SEPARATORS[0], 0), |(separator, (regular, ..))| (separator, regular))
+/// Returns the separator with the greatest regularity, the most likely one of equals.
+fn most_regular(lines: &[String]) -> (Separator, Regularity) {
+    let [mut best, others @ ..] = SEPARATORS.map(|separator| (separator, regularity(lines, separator.character)));
+    for other in others {
+        if other.1 > best.1 {
+            best = other;
+        }
+    }
+    best
+}
+
+fn regularity(lines: &[String], separator: char) -> Regularity {
+    let ParsedRecords { complete, inner_quotes, .. } = parse_records(sample(lines), separator);
+    let (mut counts, mut spaced_cells) = (BTreeMap::<usize, usize>::new(), 0);
+    for cells in complete.iter().map(|record| &record.cells).filter(|cells| cells.len() > 1) {
+        *counts.entry(cells.len()).or_default() += 1;
+        spaced_cells += cells[1..].iter().filter(|cell| cell.starts_with(' ')).count();
+    }
+    let records = counts.into_values().max().unwrap_or_default();
+    Regularity { records, inner_quotes: Reverse(inner_quotes), spaced_cells: Reverse(spaced_cells) }
 }
 
 /// Returns the lines by which the separator is detected.

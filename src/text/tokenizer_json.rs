@@ -11,7 +11,7 @@ use tokenizers::models::wordlevel::WordLevel;
 use tokenizers::{DecoderWrapper, ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
 
 use super::tokenization::SPACE;
-use super::{Normalization, ProtectedTokens, SPECIALS, UNKNOWN, Tokenization};
+use super::{Normalization, ProtectedTokens, SPECIALS, Tokenization, UNKNOWN};
 
 /// Number of words that the library caches per thread, without eviction. Its default, 10,000, can take 80 MiB; a
 /// thousand save most of the time.
@@ -56,14 +56,12 @@ impl TokenizerFile {
         let StoredFile { model, mut rules } = serde_json::from_str(json)?;
         rules.insert("model".to_owned(), model.rules.into());
         let ids = model.vocab;
-        ensure!(model.merges.is_some() == (tokenization == Tokenization::Bpe), "merges are missing, or this tokenization has none");
+        ensure!(
+            model.merges.is_some() == (tokenization == Tokenization::Bpe),
+            "merges are missing, or this tokenization has none"
+        );
         check_ids(&ids)?;
-        let merge = |[first, second]: &[Token; 2]| {
-            let merged = Token(format!("{}{}", first.0, second.0).into());
-            let known = Some([*ids.get(first)?, *ids.get(second)?]);
-            known.filter(|_| ids.contains_key(&merged))
-        };
-        let merges: Option<_> = model.merges.iter().flatten().map(merge).collect();
+        let merges: Option<_> = model.merges.iter().flatten().map(|pair| merge_ids(&ids, pair)).collect();
         let merges = merges.context("a merge has a token that is not in \"vocab\"")?;
         let mut by_id = vec![String::new(); ids.len()];
         for (token, id) in ids {
@@ -76,6 +74,13 @@ impl TokenizerFile {
     pub fn ids(&self) -> HashMap<&str, u32> {
         self.tokens.iter().map(String::as_str).zip(0..).collect()
     }
+}
+
+/// Returns the ids of two tokens to merge; none if one of them, or the merged token, has no id.
+fn merge_ids(ids: &HashMap<Token, u32>, [first, second]: &[Token; 2]) -> Option<[u32; 2]> {
+    let merged = Token(format!("{}{}", first.0, second.0).into());
+    let known = Some([*ids.get(first)?, *ids.get(second)?]);
+    known.filter(|_| ids.contains_key(&merged))
 }
 
 /// Checks that each id below the size occurs once, special tokens come first, and no token is empty or has a line break.
@@ -93,7 +98,11 @@ fn check_ids(ids: &HashMap<Token, u32>) -> Result<()> {
 }
 
 /// Returns a tokenizer of tokens and merges, with the other entries of its file.
-pub(super) fn build_tokenizer(tokenization: Tokenization, rules: &Value, file: &TokenizerFile) -> tokenizers::Result<Tokenizer> {
+pub(super) fn build_tokenizer(
+    tokenization: Tokenization,
+    rules: &Value,
+    file: &TokenizerFile,
+) -> tokenizers::Result<Tokenizer> {
     let ids: Ids = file.tokens.iter().cloned().zip(0..).collect();
     let merges = file.merges.iter().map(|pair| pair.map(|id| file.tokens[id as usize].clone()).into()).collect();
     let unknown = SPECIALS[UNKNOWN as usize].to_owned();
@@ -103,7 +112,9 @@ pub(super) fn build_tokenizer(tokenization: Tokenization, rules: &Value, file: &
             let ignores_merges = rules["model"]["ignore_merges"] == true;
             model.vocab_and_merges(ids, merges).ignore_merges(ignores_merges).build()?.into()
         }
-        Tokenization::Word | Tokenization::Char | Tokenization::Letter => WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into(),
+        Tokenization::Word | Tokenization::Char | Tokenization::Letter => {
+            WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into()
+        }
     };
     let mut tokenizer = Tokenizer::new(model);
     tokenizer.with_normalizer(Some(NormalizerWrapper::deserialize(&rules["normalizer"])?))?;
@@ -113,7 +124,11 @@ pub(super) fn build_tokenizer(tokenization: Tokenization, rules: &Value, file: &
 }
 
 /// Returns a tokenizer file without tokens and merges.
-pub(super) fn rules(tokenization: Tokenization, normalization: Normalization, protected_tokens: &ProtectedTokens) -> Result<Value> {
+pub(super) fn rules(
+    tokenization: Tokenization,
+    normalization: Normalization,
+    protected_tokens: &ProtectedTokens,
+) -> Result<Value> {
     let unknown = SPECIALS[UNKNOWN as usize];
     let model = match tokenization {
         // No merges produce protected tokens.
@@ -121,16 +136,17 @@ pub(super) fn rules(tokenization: Tokenization, normalization: Normalization, pr
             "type": "BPE", "unk_token": unknown, "dropout": null, "continuing_subword_prefix": null,
             "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "ignore_merges": !protected_tokens.is_empty()
         }),
-        Tokenization::Word | Tokenization::Char | Tokenization::Letter => json!({"type": "WordLevel", "unk_token": unknown}),
+        Tokenization::Word | Tokenization::Char | Tokenization::Letter => {
+            json!({"type": "WordLevel", "unk_token": unknown})
+        }
     };
-    let special = |(id, content): (usize, &&str)| {
-        json!({
+    let mut specials = Vec::with_capacity(SPECIALS.len());
+    for (id, content) in SPECIALS.iter().enumerate() {
+        specials.push(json!({
             "id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
             "normalized": false, "special": true
-        })
-    };
-    let replace =
-        |pattern: &str, content: &str| json!({"type": "Replace", "pattern": {"String": pattern}, "content": content});
+        }));
+    }
     let mut normalizers = normalization.rules().iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>()?;
     if tokenization == Tokenization::Letter {
         normalizers.push(json!({"type": "NFD"}));
@@ -146,7 +162,7 @@ pub(super) fn rules(tokenization: Tokenization, normalization: Normalization, pr
         "version": "1.0",
         "truncation": null,
         "padding": null,
-        "added_tokens": SPECIALS.iter().enumerate().map(special).collect::<Vec<_>>(),
+        "added_tokens": specials,
         "normalizer": {"type": "Sequence", "normalizers": normalizers},
         "pre_tokenizer": {
             "type": "Split", "pattern": {"Regex": protected_tokens.pattern(tokenization)}, "behavior": "Isolated", "invert": false
@@ -155,6 +171,11 @@ pub(super) fn rules(tokenization: Tokenization, normalization: Normalization, pr
         "decoder": {"type": "Sequence", "decoders": decoders},
         "model": model
     }))
+}
+
+/// Returns a rule that replaces a pattern.
+fn replace(pattern: &str, content: &str) -> Value {
+    json!({"type": "Replace", "pattern": {"String": pattern}, "content": content})
 }
 
 /// Converts an error of the tokenizers crate, which anyhow does not accept because it is unsized.

@@ -20,11 +20,11 @@ use tokenizers::{
 };
 
 use super::composition::compose;
-use super::tokenizer_json::{TokenizerFile, build_tokenizer, rules, to_anyhow};
 use super::tokenization::SPACE;
+use super::tokenizer_json::{TokenizerFile, build_tokenizer, rules, to_anyhow};
 use super::{
-    LONGEST_WORD, Merges, Normalization, ProtectedTokens, Resegmenter, SPECIALS, Segmentation, SurfaceForms, UNKNOWN,
-    Tokenization, WordSplitting, word_spans,
+    LONGEST_WORD, Merges, Normalization, ProtectedTokens, Resegmenter, SPECIALS, Segmentation, SurfaceForms,
+    Tokenization, UNKNOWN, WordSplitting, word_spans,
 };
 
 /// Vocabulary of tokens, with the rules that segment text.
@@ -132,17 +132,18 @@ impl Vocabulary {
     }
 
     fn tokenizer(&self) -> Result<&Tokenizer> {
-        let build = || -> tokenizers::Result<Tokenizer> {
-            let rules = rules(self.tokenization, self.normalization, &self.protected_tokens)?;
-            let mut tokenizer = build_tokenizer(self.tokenization, &rules, &self.file)?;
-            tokenizer.add_special_tokens(SPECIALS.map(|text| AddedToken::from(text, true)))?;
-            // A user may write "</s>" as plain text; it must not end the sentence.
-            tokenizer.set_encode_special_tokens(true);
-            Ok(tokenizer)
-        };
         // On this thread alone: while it waited for others, it could begin to segment a text that needs this tokenizer.
-        let tokenizer = self.tokenizer.get_or_init(|| build().map_err(|error| error.to_string()));
+        let tokenizer = self.tokenizer.get_or_init(|| self.built_tokenizer().map_err(|error| error.to_string()));
         tokenizer.as_ref().map_err(|error| anyhow!("{error}"))
+    }
+
+    fn built_tokenizer(&self) -> tokenizers::Result<Tokenizer> {
+        let rules = rules(self.tokenization, self.normalization, &self.protected_tokens)?;
+        let mut tokenizer = build_tokenizer(self.tokenization, &rules, &self.file)?;
+        tokenizer.add_special_tokens(SPECIALS.map(|text| AddedToken::from(text, true)))?;
+        // A user may write "</s>" as plain text; it must not end the sentence.
+        tokenizer.set_encode_special_tokens(true);
+        Ok(tokenizer)
     }
 
     /// Prepares the segmentation of texts; otherwise the first text does.
@@ -189,15 +190,17 @@ impl Vocabulary {
     /// Share of the long tokens of the smaller of two vocabularies that the other has too; none if there are too few. It
     /// is at least a third within a language, even for very different texts, and at most a fifth between languages.
     pub fn likeness(&self, other: &Self) -> Option<f64> {
-        const MIN_CHARACTERS: usize = 3;
         const MIN_TOKENS: usize = 5;
-        let long = |vocabulary: &Self| -> HashSet<String> {
-            let tokens = vocabulary.file.tokens.iter().skip(SPECIALS.len());
-            tokens.filter(|token| token.trim_start_matches(SPACE).chars().count() >= MIN_CHARACTERS).cloned().collect()
-        };
-        let (ours, theirs) = (long(self), long(other));
+        let (ours, theirs) = (self.long_tokens(), other.long_tokens());
         let fewer = ours.len().min(theirs.len());
         (fewer >= MIN_TOKENS).then(|| ours.intersection(&theirs).count() as f64 / fewer as f64)
+    }
+
+    /// Tokens of at least three characters.
+    fn long_tokens(&self) -> HashSet<&str> {
+        const MIN_CHARACTERS: usize = 3;
+        let tokens = self.file.tokens.iter().skip(SPECIALS.len()).map(String::as_str);
+        tokens.filter(|token| token.trim_start_matches(SPACE).chars().count() >= MIN_CHARACTERS).collect()
     }
 
     /// Returns the token ids of a text.
@@ -242,11 +245,10 @@ impl Vocabulary {
 
     fn merges(&self) -> Merges {
         let (tokens, ids) = (&self.file.tokens, self.file.ids());
-        let merge = |&[first, second]: &[u32; 2]| {
+        Merges::new(self.file.merges.iter().map(|&[first, second]| {
             let merged = tokens[first as usize].clone() + &tokens[second as usize];
             ([first, second], ids[&*merged])
-        };
-        Merges::new(self.file.merges.iter().map(merge))
+        }))
     }
 
     /// Segments a text and maps its tokens to its words, which are those before normalization.
@@ -262,11 +264,13 @@ impl Vocabulary {
         let ends = encoding.get_offsets().iter().skip(1).map(|&(start, _)| start).chain([text.len()]);
         let spans: Vec<Range<usize>> =
             encoding.get_offsets().iter().zip(ends).map(|(&(start, end), next)| start..end.max(next)).collect();
-        let token_text = |(&id, span): (&u32, &Range<usize>)| match id {
-            UNKNOWN => text[span.clone()].replace(' ', SPACE),
-            _ => self.token(id).to_owned(),
-        };
-        let tokens = encoding.get_ids().iter().zip(&spans).map(token_text).collect();
+        let mut tokens = Vec::with_capacity(spans.len());
+        for (&id, span) in encoding.get_ids().iter().zip(&spans) {
+            tokens.push(match id {
+                UNKNOWN => text[span.clone()].replace(' ', SPACE),
+                _ => self.token(id).to_owned(),
+            });
+        }
         let mut word_spans = word_spans(text, words);
         if matches!(words, WordSplitting::Characters | WordSplitting::CodePoints) {
             join_composed(&mut word_spans, &spans);
@@ -347,22 +351,28 @@ fn train_model<'a>(
     texts: impl Iterator<Item = &'a str> + Send,
     tokenization: Tokenization,
 ) -> tokenizers::Result<()> {
-    let words = |text: &str| {
-        let mut normalized = NormalizedString::from(text);
-        tokenizer.get_normalizer().map_or(Ok(()), |normalizer| normalizer.normalize(&mut normalized))?;
-        let mut words = PreTokenizedString::from(normalized);
-        tokenizer.get_pre_tokenizer().map_or(Ok(()), |splitter| splitter.pre_tokenize(&mut words))?;
-        let words = words.get_splits(OffsetReferential::Original, OffsetType::Byte).into_iter();
-        let words =
-            words.flat_map(|(word, ..)| if tokenization == Tokenization::Bpe { split_word(word) } else { vec![word.to_owned()] });
-        Ok(words.collect())
-    };
-    trainer.feed(texts, words)?;
+    trainer.feed(texts, |text| training_words(tokenizer, text, tokenization))?;
     let mut model = tokenizer.get_model().clone();
     let specials = trainer.train(&mut model)?;
     tokenizer.with_model(model);
     tokenizer.add_special_tokens(specials)?;
     Ok(())
+}
+
+/// Returns the words of a text from which a model learns, those of BPE split at [`LONGEST_WORD`] characters.
+fn training_words(tokenizer: &Tokenizer, text: &str, tokenization: Tokenization) -> tokenizers::Result<Vec<String>> {
+    let mut normalized = NormalizedString::from(text);
+    tokenizer.get_normalizer().map_or(Ok(()), |normalizer| normalizer.normalize(&mut normalized))?;
+    let mut splits = PreTokenizedString::from(normalized);
+    tokenizer.get_pre_tokenizer().map_or(Ok(()), |splitter| splitter.pre_tokenize(&mut splits))?;
+    let mut words = Vec::new();
+    for (word, ..) in splits.get_splits(OffsetReferential::Original, OffsetType::Byte) {
+        match tokenization {
+            Tokenization::Bpe => words.extend(split_word(word)),
+            Tokenization::Word | Tokenization::Char | Tokenization::Letter => words.push(word.to_owned()),
+        }
+    }
+    Ok(words)
 }
 
 /// Splits a word into pieces of at most [`LONGEST_WORD`] characters.
@@ -413,7 +423,11 @@ mod tests {
         TEXTS.map(|text| form.apply(text).into_owned())
     }
 
-    fn train<'t>(texts: impl Iterator<Item = &'t str> + Send, tokenization: Tokenization, size: usize) -> Result<Vocabulary> {
+    fn train<'t>(
+        texts: impl Iterator<Item = &'t str> + Send,
+        tokenization: Tokenization,
+        size: usize,
+    ) -> Result<Vocabulary> {
         Vocabulary::train(texts, tokenization, Normalization::NONE, size)
     }
 
@@ -482,8 +496,9 @@ mod tests {
             ProtectedTokens::new(["<2fr>", "<2f>", "⟨V⟩", "⟨V.PTCP⟩", "é"].map(str::to_owned)).unwrap();
         let texts = TEXTS.map(|text| protected_tokens.remove_from(text).into_owned());
         for tokenization in ALL {
-            let vocabulary =
-                train(texts.iter().map(String::as_str), tokenization, 500).unwrap().with_protected_tokens(&protected_tokens);
+            let vocabulary = train(texts.iter().map(String::as_str), tokenization, 500)
+                .unwrap()
+                .with_protected_tokens(&protected_tokens);
             let tokens_of = |text: &str| {
                 let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
                 assert_eq!(vocabulary.decode(&segmentation.ids), text, "{tokenization:?}");
@@ -499,8 +514,13 @@ mod tests {
             assert_eq!(again.encode("<2fr> été").unwrap(), vocabulary.encode("<2fr> été").unwrap());
             assert!(read(&json, tokenization).is_err(), "the protected tokens are missing");
             assert!(
-                Vocabulary::from_json(learn(tokenization).to_json().unwrap(), tokenization, Normalization::NONE, &protected_tokens)
-                    .is_err()
+                Vocabulary::from_json(
+                    learn(tokenization).to_json().unwrap(),
+                    tokenization,
+                    Normalization::NONE,
+                    &protected_tokens
+                )
+                .is_err()
             );
         }
     }
@@ -508,8 +528,9 @@ mod tests {
     #[test]
     fn dropout_keeps_protected_tokens_whole() {
         let protected_tokens = ProtectedTokens::new(["<2fr>".to_owned()]).unwrap();
-        let vocabulary =
-            train(TEXTS.into_iter().chain(TEXTS), Tokenization::Bpe, 500).unwrap().with_protected_tokens(&protected_tokens);
+        let vocabulary = train(TEXTS.into_iter().chain(TEXTS), Tokenization::Bpe, 500)
+            .unwrap()
+            .with_protected_tokens(&protected_tokens);
         let text = "<2fr> two spaces";
         let resegmenter = vocabulary.resegmenter([text].into_iter()).unwrap().unwrap();
         for index in 0..20 {
@@ -534,7 +555,9 @@ mod tests {
             assert!(others.into_iter().all(|&other| read(&json, other).is_err()), "{tokenization:?}");
         }
         assert!(read("{}", Tokenization::Bpe).is_err());
-        assert!(read(&learn(Tokenization::Word).to_json().unwrap().replace("<pad>", "<gap>"), Tokenization::Word).is_err());
+        assert!(
+            read(&learn(Tokenization::Word).to_json().unwrap().replace("<pad>", "<gap>"), Tokenization::Word).is_err()
+        );
     }
 
     #[test]
@@ -575,13 +598,16 @@ mod tests {
 
     #[test]
     fn likeness_is_high_within_a_language() {
-        let learn = |texts: [&str; 2]| train(texts.into_iter(), Tokenization::Word, 500).unwrap();
-        let english = learn(["the old fox sleeps here", "where the owl sings"]);
-        let other_texts = learn(["the grey cat sleeps", "here the old dog sings"]);
-        let german = learn(["der alte Fuchs schläft hier", "wo die Eule singt"]);
+        let [english, other_texts, german, short] = [
+            ["the old fox sleeps here", "where the owl sings"],
+            ["the grey cat sleeps", "here the old dog sings"],
+            ["der alte Fuchs schläft hier", "wo die Eule singt"],
+            ["a b", "c d"],
+        ]
+        .map(|texts| train(texts.into_iter(), Tokenization::Word, 500).unwrap());
         assert!(english.likeness(&other_texts).unwrap() > 0.5);
         assert_eq!(english.likeness(&german), Some(0.0));
-        assert_eq!(english.likeness(&learn(["a b", "c d"])), None, "too few long tokens");
+        assert_eq!(english.likeness(&short), None, "too few long tokens");
     }
 
     #[test]
@@ -611,7 +637,7 @@ mod tests {
                 vocabulary.segment(&long, WordSplitting::Whitespace).unwrap().ids
             );
             assert!(train(std::iter::empty(), tokenization, 500).unwrap().size() >= SPECIALS.len());
-            assert!(train(TEXTS.into_iter(), tokens, 4).is_err());
+            assert!(train(TEXTS.into_iter(), tokenization, 4).is_err());
         }
     }
 }

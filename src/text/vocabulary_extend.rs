@@ -29,9 +29,13 @@ impl Vocabulary {
     /// features, are no text.
     pub fn copies(&self, other: &Self) -> Vec<Option<u32>> {
         let protected: HashSet<String> = self.protected_tokens().spellings(self.tokenization()).into_iter().collect();
-        let is_text = |(id, token): (usize, &String)| id >= SPECIALS.len() && !protected.contains(token);
-        let are_text = self.all_tokens().iter().enumerate().map(is_text).collect::<Vec<_>>();
-        self.origins(other).into_iter().zip(are_text).map(|(copy, is_text)| copy.filter(|_| is_text)).collect()
+        let mut copies = self.origins(other);
+        for (id, (token, copy)) in self.all_tokens().iter().zip(&mut copies).enumerate() {
+            if id < SPECIALS.len() || protected.contains(token) {
+                *copy = None;
+            }
+        }
+        copies
     }
 
     fn all_tokens(&self) -> Vec<String> {
@@ -62,15 +66,25 @@ mod tests {
             }
             for text in OTHERS {
                 let ids = extended.encode(text).unwrap();
-                assert!(old.encode(text).unwrap().contains(&UNKNOWN) && !ids.contains(&UNKNOWN), "{tokenization:?} {text}");
+                assert!(
+                    old.encode(text).unwrap().contains(&UNKNOWN) && !ids.contains(&UNKNOWN),
+                    "{tokenization:?} {text}"
+                );
                 assert_eq!(extended.decode(&ids), FORM.apply(text), "{tokenization:?}");
             }
             let origins = extended.origins(&old);
             let same_ids = (0..old.size() as u32).map(Some);
             assert!(origins[..old.size()].iter().copied().eq(same_ids), "{tokenization:?}: {origins:?}");
-            assert!(extended.size() > old.size() && origins[old.size()..].iter().all(Option::is_none), "{tokenization:?}");
+            assert!(
+                extended.size() > old.size() && origins[old.size()..].iter().all(Option::is_none),
+                "{tokenization:?}"
+            );
             let again = extended.extended(OTHERS.into_iter(), 100).unwrap();
-            assert_eq!(again.to_json().unwrap(), extended.to_json().unwrap(), "{tokenization:?}: nothing more is needed");
+            assert_eq!(
+                again.to_json().unwrap(),
+                extended.to_json().unwrap(),
+                "{tokenization:?}: nothing more is needed"
+            );
         }
     }
 

@@ -63,14 +63,15 @@ pub fn word_spans(text: &str, words: WordSplitting) -> Vec<Range<usize>> {
 /// Returns the byte ranges of the words of a text, in their order. Only white space is between them; words that are not there
 /// have empty ranges.
 pub fn locate_words(text: &str, words: &[String]) -> Vec<Range<usize>> {
+    let mut spans = Vec::with_capacity(words.len());
     let mut end = 0;
-    let locate = |word: &String| {
+    for word in words {
         let found = text[end..].find(word.as_str()).map(|start| end + start..end + start + word.len());
         let span = found.unwrap_or(end..end);
         end = span.end;
-        span
-    };
-    words.iter().map(locate).collect()
+        spans.push(span);
+    }
+    spans
 }
 
 /// Splits off the characters of scripts without spaces.
@@ -107,10 +108,9 @@ fn code_points(text: &str) -> Vec<Range<usize>> {
 /// Splits punctuation off the ends of a word. Repeated marks stay together.
 fn split_punctuation(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
     let word = &text[span.clone()];
-    let length = |mark: &str| mark.len();
-    let leading: usize = word.graphemes(true).take_while(|mark| is_mark(mark)).map(length).sum();
+    let leading: usize = word.graphemes(true).take_while(|mark| is_mark(mark)).map(str::len).sum();
     let core = &word[leading..];
-    let trailing: usize = core.graphemes(true).rev().take_while(|mark| is_mark(mark)).map(length).sum();
+    let trailing: usize = core.graphemes(true).rev().take_while(|mark| is_mark(mark)).map(str::len).sum();
     let core = span.start + leading..span.end - trailing;
     let mut spans = marks(text, span.start..core.start);
     spans.extend((!core.is_empty()).then_some(core.clone()));
@@ -192,13 +192,18 @@ pub fn word_of_span(words: &[Range<usize>], span: &Range<usize>) -> usize {
 mod tests {
     use super::*;
 
+    fn split(text: &str, words: WordSplitting) -> Vec<&str> {
+        word_spans(text, words).into_iter().map(|span| &text[span]).collect()
+    }
+
     #[test]
     fn terms_split_unspaced_scripts() {
-        let words = |text: &'static str| -> Vec<&str> {
-            word_spans(text, WordSplitting::Terms).into_iter().map(|span| &text[span]).collect()
-        };
-        assert_eq!(words("我有3本(Rust)书。"), ["我", "有", "3", "本", "(Rust)", "书", "。"]);
-        assert_eq!(words("ein Hund, ไทย가"), ["ein", "Hund", ",", "ไ", "ท", "ย", "가"]);
+        for (text, words) in [
+            ("我有3本(Rust)书。", &["我", "有", "3", "本", "(Rust)", "书", "。"][..]),
+            ("ein Hund, ไทย가", &["ein", "Hund", ",", "ไ", "ท", "ย", "가"]),
+        ] {
+            assert_eq!(split(text, WordSplitting::Terms), words);
+        }
     }
 
     #[test]
@@ -212,25 +217,30 @@ mod tests {
 
     #[test]
     fn splits_off_punctuation() {
-        let split = |text: &'static str| -> Vec<&str> {
-            word_spans(text, WordSplitting::Punctuation).into_iter().map(|span| &text[span]).collect()
-        };
-        assert_eq!(split("«Well-known», he said..."), ["«", "Well-known", "»", ",", "he", "said", "..."]);
-        assert_eq!(split("?! – हिन्दी। مرحبا؟"), ["?", "!", "–", "हिन्दी", "।", "مرحبا", "؟"]);
-        // Tibetan, N'Ko, Syriac.
-        assert_eq!(split("༄༅།བོད། ߞߎߡߊ߹ ܫܠܡܐ܀"), ["༄", "༅", "།", "བོད", "།", "ߞߎߡߊ", "߹", "ܫܠܡܐ", "܀"]);
-        assert_eq!(split("۱۹۹۰ «۲۰» 20€"), ["۱۹۹۰", "«", "۲۰", "»", "20", "€"], "digits are not punctuation");
-        assert_eq!(split("👍🏽👍🏽! 👩‍👩‍👧ok"), ["👍🏽👍🏽", "!", "👩‍👩‍👧", "ok"]);
+        for (text, words) in [
+            ("«Well-known», he said...", &["«", "Well-known", "»", ",", "he", "said", "..."][..]),
+            ("?! – हिन्दी। مرحبا؟", &["?", "!", "–", "हिन्दी", "।", "مرحبا", "؟"]),
+            // Tibetan, N'Ko, Syriac.
+            ("༄༅།བོད། ߞߎߡߊ߹ ܫܠܡܐ܀", &["༄", "༅", "།", "བོད", "།", "ߞߎߡߊ", "߹", "ܫܠܡܐ", "܀"]),
+            // Digits are not punctuation.
+            ("۱۹۹۰ «۲۰» 20€", &["۱۹۹۰", "«", "۲۰", "»", "20", "€"]),
+            ("👍🏽👍🏽! 👩‍👩‍👧ok", &["👍🏽👍🏽", "!", "👩‍👩‍👧", "ok"]),
+        ] {
+            assert_eq!(split(text, WordSplitting::Punctuation), words);
+        }
     }
 
     #[test]
     fn combining_marks_belong_to_their_base() {
-        let split = |text: &'static str| -> Vec<&str> {
-            word_spans(text, WordSplitting::Punctuation).into_iter().map(|span| &text[span]).collect()
-        };
-        assert_eq!(split("(cafe\u{301}) जगत्। दि"), ["(", "cafe\u{301}", ")", "जगत्", "।", "दि"]);
-        assert_eq!(split("a=\u{338} \u{2260}"), ["a", "=\u{338}", "\u{2260}"], "the same sign composed");
-        assert_eq!(split("\u{301} \u{301}a"), ["\u{301}", "\u{301}a"], "without a base");
+        for (text, words) in [
+            ("(cafe\u{301}) जगत्। दि", &["(", "cafe\u{301}", ")", "जगत्", "।", "दि"][..]),
+            // The same sign composed.
+            ("a=\u{338} \u{2260}", &["a", "=\u{338}", "\u{2260}"]),
+            // Without a base.
+            ("\u{301} \u{301}a", &["\u{301}", "\u{301}a"]),
+        ] {
+            assert_eq!(split(text, WordSplitting::Punctuation), words);
+        }
     }
 
     #[test]
@@ -259,9 +269,7 @@ mod tests {
             ("\u{1100}\u{1161}\u{11a8}각", &["\u{1100}\u{1161}\u{11a8}", "각"]),
             ("a\r\nb", &["a", "b"]),
         ] {
-            let words: Vec<&str> =
-                word_spans(text, WordSplitting::Characters).into_iter().map(|span| &text[span]).collect();
-            assert_eq!(words, characters);
+            assert_eq!(split(text, WordSplitting::Characters), characters);
         }
         assert_eq!(word_spans("b\u{300} e", WordSplitting::CodePoints), [0..1, 1..3, 4..5]);
     }
@@ -269,7 +277,8 @@ mod tests {
     #[test]
     fn finds_words_of_tokens() {
         let words = word_spans("ab  c ", WordSplitting::Whitespace);
-        let word = |start, end| word_of_span(&words, &(start..end));
-        assert_eq!([word(0, 1), word(1, 2), word(2, 3), word(3, 5), word(5, 6)], [0, 0, 1, 1, 1]);
+        for (span, word) in [(0..1, 0), (1..2, 0), (2..3, 1), (3..5, 1), (5..6, 1)] {
+            assert_eq!(word_of_span(&words, &span), word, "{span:?}");
+        }
     }
 }

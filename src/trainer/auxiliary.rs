@@ -8,21 +8,26 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::data::SplitPairs;
+use super::locks::{lock, lock_for_new};
+use super::new_session::NewTraining;
+use super::outcome::TrainingOutcome;
+use super::resumed_sources::ResumedSources;
 use super::run_context::RunContext;
-use super::session::{Session, TrainingOutcome, TrainingSpec, lock, lock_for_new};
-use super::sources::{SourceOptions, SyntheticFiles, TrainingSources};
-use super::synthetic_corpus::SyntheticTexts;
+use super::session::Session;
+use super::sources::{PLAIN, TrainingSources, WeightedPairs};
+use super::spec::{GivenCommand, StartingPoint, TrainingSpec};
+use super::synthetic_corpus::{SyntheticFiles, SyntheticTexts};
 use super::warm_start::InitFrom;
+use super::{new_session, resumed_session};
 use crate::checkpoint::{
     CorpusSource, DataSummary, DirState, Invocation, Lock, ModelDir, SyntheticCorpus, fingerprint,
 };
 use crate::error::usage;
 use crate::reporter::{Silent, counted};
 use crate::text::{Normalization, Pair};
-use crate::training::{Observer, StopReason, TrainConfig, TrainState, check_seconds};
+use crate::training::{Observer, RunConfig, RunLimits, StopReason, TrainConfig, check_seconds};
 use crate::translator::DecodeOptions;
 
 /// Tag of back-translated sentences.
@@ -80,95 +85,31 @@ pub(super) struct AuxiliaryTraining<'a> {
 
 /// Auxiliary model with the synthetic corpus that it makes.
 struct AuxiliaryModel {
+    /// Name of its directory.
     name: String,
+    /// Position among the auxiliary models, from 1.
+    number: usize,
     spec: TrainingSpec,
     corpus: SyntheticCorpus,
     texts: SyntheticTexts,
 }
 
-/// Trains a model in `out`, which is created if it does not exist, after its auxiliary models.
-///
-/// # Errors
-/// The pairs or options are unusable, the directory is locked or not empty, a file cannot be written, or the loss is no
-/// longer finite. The last good checkpoint remains.
-pub fn train(spec: TrainingSpec, out: &Path, context: RunContext) -> Result<TrainingOutcome> {
-    let has_auxiliary_models = spec.has_auxiliary_models();
-    if context.communicator.size() == 1 {
-        return if has_auxiliary_models {
-            AuxiliaryTraining::begin(spec, out, context)?.run()
-        } else {
-            Session::begin(&spec, out, context)?.run(None, context)
-        };
+impl AuxiliaryModel {
+    /// Name for messages.
+    fn spoken_name(&self) -> String {
+        self.name.replace('-', " ")
     }
-    let pairs = SourceOptions { pairs: Some(spec.sources.clone()), ..SourceOptions::default() };
-    run_together(out, &pairs, context, has_auxiliary_models, || {
-        spec.sources.check_rereadable("several processes need")?;
-        Session::begin(&spec, out, context)
-    })
 }
 
-/// Runs the session that the first of several processes begins. The others join it.
-fn run_together(
-    out: &Path,
-    sources: &SourceOptions,
-    context: RunContext,
-    has_auxiliary_models: bool,
-    begin: impl FnOnce() -> Result<Session>,
-) -> Result<TrainingOutcome> {
-    let RunContext { communicator, device, observer } = context;
-    let session = if communicator.rank() == 0 {
-        if has_auxiliary_models {
-            return usage("several processes cannot train auxiliary models (--teachers, --monolingual-target)");
-        }
-        let session = begin()?;
-        observer.note(&format!("{} processes train together", communicator.size()));
-        communicator.wait_for_all()?;
-        session
-    } else {
-        communicator.wait_for_all()?;
-        Session::join(out, sources, device)?
-    };
-    session.run(None, context)
-}
-
-/// Resumes the training in `out`. Only the limits of `config` apply ([`TrainConfig::max_epochs`], `max_minutes`, `patience`,
-/// `save_every`); `sources` may give new paths of the pairs.
-///
-/// # Errors
-/// There is no resumable state, it is damaged or does not match its settings, the pairs differ, or training fails as in
-/// [`train`].
-pub fn resume(
-    out: &Path,
-    config: &TrainConfig,
-    sources: &SourceOptions,
-    context: RunContext,
-) -> Result<TrainingOutcome> {
-    let has_auxiliary_models = ModelDir::new(out).is_before_last_training();
-    if context.communicator.size() == 1 {
-        return if has_auxiliary_models {
-            AuxiliaryTraining::resume(out, config, sources, context)?.run()
-        } else {
-            Session::resume(out, config, sources, context)?.run(None, context)
-        };
-    }
-    run_together(out, sources, context, has_auxiliary_models, || Session::resume(out, config, sources, context))
-}
-
-/// Returns the options that were given when the training in `out` began, by name; empty if there is no record.
-pub fn recorded_options(out: &Path) -> Map<String, Value> {
-    let model_dir = ModelDir::new(out);
-    let invocation = if model_dir.is_before_last_training() {
-        model_dir.load_plan(Plan::check).ok().map(|plan| plan.invocation)
-    } else {
-        model_dir.config().and_then(|config| config.begun)
-    };
-    invocation.map(|invocation| invocation.options).unwrap_or_default()
+/// Returns the record of the command that began a training of which only auxiliary models exist.
+pub(super) fn planned_invocation(model_dir: &ModelDir) -> Option<Invocation> {
+    model_dir.load_plan(Plan::check).ok().map(|plan| plan.invocation)
 }
 
 impl TrainingSpec {
     /// True if auxiliary models are trained first.
     pub(super) fn has_auxiliary_models(&self) -> bool {
-        self.config.teachers.is_some_and(|count| count > 0) || !self.sources.monolingual_target.is_none()
+        self.config.run.teachers.is_some_and(|count| count > 0) || !self.sources.monolingual_target.is_none()
     }
 
     /// Rejects what auxiliary models cannot be trained with.
@@ -199,53 +140,50 @@ impl<'a> AuxiliaryTraining<'a> {
         let RunContext { device, observer, .. } = context;
         let (model_dir, began) = (ModelDir::new(out), Instant::now());
         spec.check_auxiliary()?;
-        let (_, config) = spec.warm_start(out, device)?;
-        let locked = || lock_for_new(&model_dir, false, observer);
+        let StartingPoint { config, .. } = spec.starting_point(out, device)?;
         // A new directory is created only once the sentences are read.
-        let lock = out.is_dir().then(locked).transpose()?;
+        let existed = out.is_dir();
+        let lock = existed.then(|| lock_for_new(&model_dir, false, observer)).transpose()?;
         let sentences = AuxiliaryText::read(&spec, &config, observer)?;
         let attention_pairs = spec.sources.read_attention_pairs()?;
         model_dir.make()?;
-        let lock = lock.map_or_else(locked, Ok)?;
-        let (command_line, options) = spec.invocation.clone();
+        let lock = match lock {
+            Some(lock) => lock,
+            None => lock_for_new(&model_dir, false, observer)?,
+        };
         let plan = Plan {
             config: spec.config.clone(),
             data: sentences.summary(&spec.sources),
             attention_pairs,
             init_from: spec.init_from.clone(),
-            invocation: Invocation { command_line, options, threads: rayon::current_num_threads() },
+            invocation: spec.command.invocation(),
             seconds: 0.0,
         };
         model_dir.save_plan(&plan)?;
         Ok(Self { spec, model_dir, lock, plan, sentences, began, context })
     }
 
-    /// Resumes the training in `out`. Only the limits of `config` apply, to the trainings that have not begun.
+    /// Resumes the training in `out`. The limits apply to the trainings that have not begun; unset ones stay.
     ///
     /// # Errors
     /// The plan is damaged, or the pairs or monolingual sentences differ.
-    pub fn resume(out: &Path, config: &TrainConfig, options: &SourceOptions, context: RunContext<'a>) -> Result<Self> {
+    pub fn resume(out: &Path, limits: &RunLimits, sources: &ResumedSources, context: RunContext<'a>) -> Result<Self> {
         let RunContext { device, observer, .. } = context;
         let (model_dir, now) = (ModelDir::new(out), Instant::now());
-        config.validate_limits()?;
+        limits.validate()?;
         let lock = lock(&model_dir, observer)?;
         let mut plan = model_dir.load_plan(Plan::check)?;
-        let limits = &mut plan.config;
-        limits.max_epochs = config.max_epochs.or(limits.max_epochs);
-        limits.max_minutes = config.max_minutes.or(limits.max_minutes);
-        limits.patience = config.patience.or(limits.patience);
-        limits.save_every = config.save_every.or(limits.save_every);
-        let Invocation { command_line, options: given, .. } = plan.invocation.clone();
+        plan.config.limits = limits.or(&plan.config.limits);
         let spec = TrainingSpec {
             config: plan.config.clone(),
-            sources: TrainingSources::of_resumed_run(options, &plan.data)?
-                .recording_attention_on(&plan.attention_pairs),
+            sources: sources.resolve(&plan.data)?.recording_attention_on(&plan.attention_pairs),
             init_from: plan.init_from.clone(),
-            invocation: (command_line, given),
+            command: plan.invocation.clone().into(),
             replace: false,
         };
         spec.check_auxiliary()?;
-        let sentences = AuxiliaryText::read(&spec, &spec.warm_start(out, device)?.1, &Silent)?;
+        let StartingPoint { config, .. } = spec.starting_point(out, device)?;
+        let sentences = AuxiliaryText::read(&spec, &config, &Silent)?;
         ensure!(
             sentences.summary(&spec.sources).fingerprint == plan.data.fingerprint,
             "{}: not the sentences that training in {} began with; --resume needs the same, in the same order",
@@ -261,100 +199,109 @@ impl<'a> AuxiliaryTraining<'a> {
     /// # Errors
     /// As those of [`Session`]; a synthetic corpus cannot be written.
     pub fn run(mut self) -> Result<TrainingOutcome> {
-        let teachers = 1..=self.plan.config.teachers.unwrap_or(0);
-        let back_translates = !self.sentences.monolingual.is_empty();
-        let total = self.count();
         let mut corpora: Vec<SyntheticFiles> = Vec::new();
-        let names = back_translates.then(|| "reverse".to_owned()).into_iter();
-        for (number, name) in (1..).zip(names.chain(teachers.map(|index| format!("teacher-{index}")))) {
-            let model = match number {
-                1 if back_translates => self.reverse_model(name),
-                _ => self.teacher(name, number, &corpora),
-            };
-            let corpus = model.corpus.clone();
-            if !model.texts.exist(&self.model_dir, &corpus.name) {
-                self.context
-                    .observer
-                    .note(&format!("auxiliary model {number} of {total}: {}", model.name.replace('-', " ")));
-                let ended = self.make(&model, number);
-                self.plan.seconds = self.began.elapsed().as_secs_f64();
-                if number > 1 || self.model_dir.auxiliary_model(&model.name).path().exists() {
-                    self.lock.ensure_held()?;
-                    self.model_dir.save_plan(&self.plan)?;
-                }
-                if ended? == StopReason::Interrupted {
-                    return Ok(interrupted());
-                }
-            }
-            let corpus = SyntheticFiles::new(&self.model_dir, corpus);
-            corpus.files.read("--train").with_context(|| {
-                format!("{}: damaged; remove these files and --resume makes them again", corpus.files)
-            })?;
-            corpora.push(corpus);
+        if self.back_translates() {
+            let model = self.reverse_model();
+            let Some(files) = self.synthetic_files(&model)? else { return Ok(TrainingOutcome::interrupted()) };
+            corpora.push(files);
         }
+        for _ in 0..self.teachers() {
+            let model = self.teacher(corpora.len() + 1, &corpora);
+            let Some(files) = self.synthetic_files(&model)? else { return Ok(TrainingOutcome::interrupted()) };
+            corpora.push(files);
+        }
+        self.train_model(corpora)
+    }
+
+    /// Returns the synthetic corpus of an auxiliary model, which is made unless it exists; none if the observer stops the
+    /// work.
+    fn synthetic_files(&mut self, model: &AuxiliaryModel) -> Result<Option<SyntheticFiles>> {
+        if !model.texts.exist(&self.model_dir, &model.corpus.name) {
+            let (number, total) = (model.number, self.count());
+            self.context.observer.note(&format!("auxiliary model {number} of {total}: {}", model.spoken_name()));
+            let ended = self.make(model);
+            self.plan.seconds = self.began.elapsed().as_secs_f64();
+            if number > 1 || self.model_dir.auxiliary_model(&model.name).path().exists() {
+                self.lock.ensure_held()?;
+                self.model_dir.save_plan(&self.plan)?;
+            }
+            if ended? == StopReason::Interrupted {
+                return Ok(None);
+            }
+        }
+        let corpus = SyntheticFiles::new(&self.model_dir, model.corpus.clone());
+        corpus
+            .files
+            .read("--train")
+            .with_context(|| format!("{}: damaged; remove these files and --resume makes them again", corpus.files))?;
+        Ok(Some(corpus))
+    }
+
+    /// Trains the model itself on the pairs and the synthetic corpora.
+    fn train_model(self, corpora: Vec<SyntheticFiles>) -> Result<TrainingOutcome> {
+        let total = self.count();
         let Self { mut spec, model_dir, lock, began, context, .. } = self;
         spec.sources.synthetic = corpora;
-        let progress = TrainState { auxiliary_seconds: began.elapsed().as_secs_f64(), ..TrainState::default() };
+        let auxiliary_seconds = began.elapsed().as_secs_f64();
         ensure!(
-            spec.config.max_minutes.is_none_or(|minutes| progress.auxiliary_seconds < 60.0 * minutes),
+            spec.config.limits.max_minutes.is_none_or(|minutes| auxiliary_seconds < 60.0 * minutes),
             "{}: no time is left for the model itself after its auxiliary models; --resume with more --max-minutes continues",
             model_dir.path().display()
         );
         context.observer.note(&format!("training the model itself, after {}", counted(total, "auxiliary model")));
-        let start = spec.warm_start(model_dir.path(), context.device)?;
-        Session::begin_in(&model_dir, || Ok(lock), &spec, start, (began, progress), context)?.run(None, context)
+        let start = spec.starting_point(model_dir.path(), context.device)?;
+        let training = NewTraining { spec: &spec, start, model_dir, lock: Some(lock), began, auxiliary_seconds };
+        training.begin(context)?.run(None, context)
     }
 
-    /// Trains an auxiliary model, the first of which has the number 1, and translates its texts. Returns
-    /// [`StopReason::Interrupted`] or why training ended.
-    fn make(&self, model: &AuxiliaryModel, number: usize) -> Result<StopReason> {
+    /// Trains an auxiliary model and translates its texts. Returns [`StopReason::Interrupted`] or why training ended.
+    fn make(&self, model: &AuxiliaryModel) -> Result<StopReason> {
         let (directory, observer) = (self.model_dir.auxiliary_model(&model.name), self.context.observer);
-        let state = directory.dir_state();
-        let session = if state == DirState::Training {
-            let pairs = SourceOptions { pairs: Some(model.spec.sources.clone()), ..SourceOptions::default() };
-            let limits = TrainConfig { save_every: model.spec.config.save_every, ..TrainConfig::default() };
-            Session::resume(directory.path(), &limits, &pairs, self.context)
-        } else {
-            Session::begin(&model.spec, directory.path(), self.context)
-        };
-        let session = match state {
-            DirState::Nothing => session,
-            _ => session.with_context(|| directory.retraining_advice()),
-        };
+        let session = self.session(model, &directory);
         if session.is_err() && observer.should_stop() {
             return Ok(StopReason::Interrupted);
         }
-        if session.is_err() && number == 1 && !directory.path().exists() {
+        if session.is_err() && model.number == 1 && !directory.path().exists() {
             self.model_dir.remove_plan();
         }
-        let outcome = session?.run(Some(&model.name.replace('-', " ")), self.context)?;
+        let outcome = session?.run(Some(&model.spoken_name()), self.context)?;
         if outcome.reason == StopReason::Interrupted {
             return Ok(StopReason::Interrupted);
         }
         outcome.unrecorded?;
         self.lock.ensure_held()?;
-        let complete = model.texts.translate(
-            &self.model_dir,
-            &model.corpus.name,
-            directory.path(),
-            self.part_minutes().map(|part| self.began + Duration::from_secs_f64(60.0 * part * number as f64)),
-            self.context.device,
-            observer,
-        )?;
-        Ok(if complete { outcome.reason } else { StopReason::Interrupted })
+        let corpus = &model.corpus.name;
+        let deadline = self.deadline(model.number);
+        let is_complete = model.texts.translate(&self.model_dir, corpus, directory.path(), deadline, self.context)?;
+        Ok(if is_complete { outcome.reason } else { StopReason::Interrupted })
+    }
+
+    /// Begins or resumes the training of an auxiliary model in its directory.
+    fn session(&self, model: &AuxiliaryModel, directory: &ModelDir) -> Result<Session> {
+        let session = match directory.dir_state() {
+            DirState::Nothing => return new_session::begin(&model.spec, directory.path(), self.context),
+            DirState::Training => {
+                let save_every = model.spec.config.limits.save_every;
+                let limits = RunLimits { save_every, ..RunLimits::default() };
+                let sources = ResumedSources::Resolved(model.spec.sources.clone());
+                resumed_session::resume(directory.path(), &limits, &sources, self.context)
+            }
+            _ => new_session::begin(&model.spec, directory.path(), self.context),
+        };
+        session.with_context(|| directory.retraining_advice())
     }
 
     /// Returns the model from target to source, which back-translates the monolingual sentences.
-    fn reverse_model(&self, name: String) -> AuxiliaryModel {
-        let reversed =
-            |pairs: &[Pair]| -> Vec<Pair> { pairs.iter().map(|pair| Pair::new(&pair.target, &pair.source)).collect() };
-        let config = self.auxiliary_config(0);
-        let config = TrainConfig { source_tokenization: config.target_tokenization, target_tokenization: config.source_tokenization, ..config };
-        let [training, validation] =
-            [&self.sentences.split.training, &self.sentences.split.validation].map(|pairs| reversed(pairs));
+    fn reverse_model(&self) -> AuxiliaryModel {
+        let mut config = self.auxiliary_config(0);
+        std::mem::swap(&mut config.model.source_tokenization, &mut config.model.target_tokenization);
+        let SplitPairs { training, validation, .. } = &self.sentences.split;
         let weight = MAX_BACK_TRANSLATIONS * training.len() as f64 / self.sentences.monolingual.len() as f64;
+        let spec = self.auxiliary_spec(config, &reversed(training), &reversed(validation));
         AuxiliaryModel {
-            spec: TrainingSpec { init_from: None, ..self.auxiliary_spec(config, &training, &validation) },
+            name: "reverse".to_owned(),
+            number: 1,
+            spec: TrainingSpec { init_from: None, ..spec },
             corpus: SyntheticCorpus {
                 name: "back-translations".to_owned(),
                 source: CorpusSource { weight: weight.min(1.0), tag: Some(BACK_TRANSLATED.to_owned()) },
@@ -365,21 +312,23 @@ impl<'a> AuxiliaryTraining<'a> {
                 decoding: DecodeOptions::greedy(),
                 progress: "back-translating",
             },
-            name,
         }
     }
 
-    /// Returns a teacher, which translates the sources of the training pairs. It learns the back-translations too.
-    fn teacher(&self, name: String, number: usize, corpora: &[SyntheticFiles]) -> AuxiliaryModel {
+    /// Returns a teacher as the auxiliary model of this number, which translates the sources of the training pairs. It learns
+    /// the back-translations too.
+    fn teacher(&self, number: usize, corpora: &[SyntheticFiles]) -> AuxiliaryModel {
         let SplitPairs { training, validation, .. } = &self.sentences.split;
         let mut spec = self.auxiliary_spec(self.auxiliary_config(number as u64), training, validation);
-        let is_tagged = |part: &&SyntheticFiles| part.corpus.source.tag.is_some();
-        spec.sources.synthetic = corpora.iter().filter(is_tagged).cloned().collect();
+        let back_translations = corpora.iter().filter(|part| part.corpus.source.tag.is_some());
+        spec.sources.synthetic = back_translations.cloned().collect();
         let mut seen = HashSet::new();
         let sources = training.iter().map(|pair| &pair.source).filter(|source| seen.insert(*source));
+        let name = format!("teacher-{}", number - usize::from(self.back_translates()));
         AuxiliaryModel {
+            number,
             spec,
-            corpus: SyntheticCorpus { name: name.clone(), source: CorpusSource { weight: 1.0, tag: None } },
+            corpus: SyntheticCorpus { name: name.clone(), source: PLAIN },
             texts: SyntheticTexts {
                 texts: sources.cloned().collect(),
                 are_targets: false,
@@ -390,30 +339,47 @@ impl<'a> AuxiliaryTraining<'a> {
         }
     }
 
+    /// True if a reverse model is trained, the first of the auxiliary models.
+    fn back_translates(&self) -> bool {
+        !self.sentences.monolingual.is_empty()
+    }
+
+    /// Returns the number of teachers.
+    fn teachers(&self) -> usize {
+        self.plan.config.run.teachers.unwrap_or(0)
+    }
+
     /// Returns the number of auxiliary models.
     fn count(&self) -> usize {
-        self.plan.config.teachers.unwrap_or(0) + usize::from(!self.sentences.monolingual.is_empty())
+        self.teachers() + usize::from(self.back_translates())
     }
 
     /// Returns an auxiliary model's part of the time limit, with its translations.
     fn part_minutes(&self) -> Option<f64> {
-        self.plan.config.max_minutes.map(|minutes| minutes / (self.count() as f64 + LAST_PART))
+        self.plan.config.limits.max_minutes.map(|minutes| minutes / (self.count() as f64 + LAST_PART))
+    }
+
+    /// Returns when the part of the auxiliary model of this number ends, if time is limited.
+    fn deadline(&self, number: usize) -> Option<Instant> {
+        self.part_minutes().map(|part| self.began + Duration::from_secs_f64(60.0 * part * number as f64))
     }
 
     /// Returns the settings of an auxiliary model, with the seed moved on.
     fn auxiliary_config(&self, further: u64) -> TrainConfig {
-        let config = self.plan.config.clone();
-        let tags = self.spec.sources.tags();
+        let TrainConfig { mut model, run, limits } = self.plan.config.clone();
+        model.protected_tokens.extend(self.spec.sources.tags());
         TrainConfig {
-            teachers: None,
-            seed: Some(config.seed().wrapping_add(further)),
-            max_minutes: self.part_minutes().map(|part| TRAINING_SHARE * part),
-            protected_tokens: config.protected_tokens.iter().cloned().chain(tags).collect(),
-            keep_best: None,
-            keep_last: None,
-            keep_attention: false,
-            tensorboard: false,
-            ..config
+            model,
+            run: RunConfig {
+                teachers: None,
+                seed: Some(run.seed().wrapping_add(further)),
+                keep_best: None,
+                keep_last: None,
+                keep_attention: false,
+                tensorboard: false,
+                ..run
+            },
+            limits: RunLimits { max_minutes: self.part_minutes().map(|part| TRAINING_SHARE * part), ..limits },
         }
     }
 
@@ -425,12 +391,12 @@ impl<'a> AuxiliaryTraining<'a> {
             by_weight.entry(weight.to_bits()).or_default().push(pair.clone());
         }
         let validation = (!self.sentences.split.validated_on_training).then_some(validation);
-        let parts = by_weight.into_iter().map(|(weight, pairs)| (f64::from_bits(weight), pairs));
+        let parts = by_weight.into_iter().map(|(bits, pairs)| WeightedPairs { weight: f64::from_bits(bits), pairs });
         TrainingSpec {
             config,
             sources: TrainingSources::weighted_in_memory(parts, validation, layout),
             init_from: self.spec.init_from.clone(),
-            invocation: Default::default(),
+            command: GivenCommand::default(),
             replace: false,
         }
     }
@@ -439,11 +405,11 @@ impl<'a> AuxiliaryTraining<'a> {
 impl AuxiliaryText {
     /// Reads the pairs, and the monolingual sentences that are not blank, repeated or targets of pairs.
     fn read(spec: &TrainingSpec, config: &TrainConfig, observer: &dyn Observer) -> Result<Self> {
-        let normalization = config.normalization();
+        let normalization = config.model.normalization();
         let mut read = spec.sources.read_training(observer)?;
         ensure!(!read.usable().is_empty(), "{}: no sentence pairs", spec.sources.training_name());
         let given = std::mem::take(&mut read.given);
-        let split = SplitPairs::new(given, &spec.sources, normalization, config.seed(), &Silent)?;
+        let split = SplitPairs::new(given, &spec.sources, normalization, config.run.seed(), &Silent)?;
         let weights = read.weights_of(&split.training).unwrap_or_else(|| vec![1.0; split.training.len()]);
         let lines = spec.sources.monolingual_target.read(spec.sources.on_error, observer)?;
         let total = lines.len();
@@ -479,17 +445,16 @@ impl AuxiliaryText {
 
 /// Returns the lines with text whose normalized form is neither repeated nor a target of the pairs.
 fn new_sentences(lines: Vec<String>, split: &SplitPairs, normalization: Normalization) -> Vec<String> {
-    let normal = |text: &str| normalization.apply(text.trim()).into_owned();
-    let known = split.training.iter().chain(&split.validation).map(|pair| normal(&pair.target));
+    let known = split.training.iter().chain(&split.validation).map(|pair| normalized(&pair.target, normalization));
     let mut seen: HashSet<String> = known.chain([String::new()]).collect();
-    lines.into_iter().filter(|line| seen.insert(normal(line))).collect()
+    lines.into_iter().filter(|line| seen.insert(normalized(line, normalization))).collect()
 }
 
-fn interrupted() -> TrainingOutcome {
-    TrainingOutcome {
-        reason: StopReason::Interrupted,
-        summary: "interrupted; --resume continues from here".to_owned(),
-        validation: Vec::new(),
-        unrecorded: Ok(()),
-    }
+fn normalized(text: &str, normalization: Normalization) -> String {
+    normalization.apply(text.trim()).into_owned()
+}
+
+/// Returns the pairs with source and target exchanged.
+fn reversed(pairs: &[Pair]) -> Vec<Pair> {
+    pairs.iter().map(|pair| Pair::new(&pair.target, &pair.source)).collect()
 }

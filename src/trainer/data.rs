@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use anyhow::{Result, ensure};
 
-use super::sources::{TrainingPairs, TrainingSources};
+use super::sources::TrainingSources;
+use super::training_pairs::TrainingPairs;
 use super::user_alignments::UserAlignments;
 use crate::checkpoint::{DataSummary, GuideSummary, fingerprint, fingerprint_of_text};
 use crate::random::SeededRng;
@@ -60,12 +61,12 @@ impl SplitPairs {
                 training: pairs,
             });
         }
-        let read = |given: &PairFiles| {
+        let mut validation = Vec::new();
+        for given in &files.validation {
             let ReadablePairs { pairs, numbers, .. } = given.read_readable("--valid", files.on_error, reporter)?;
             given.report_format(&pairs, &numbers, reporter);
-            Ok(pairs)
-        };
-        let validation = files.validation.iter().map(read).collect::<Result<Vec<_>>>()?.concat();
+            validation.extend(pairs);
+        }
         warn_of_overlap(&pairs, &validation, normalization, reporter);
         let names: Vec<String> = files.validation.iter().map(PairFiles::to_string).collect();
         let validation_name = names.join(", ");
@@ -73,42 +74,70 @@ impl SplitPairs {
     }
 }
 
+/// Encoder of pairs as token ids.
+pub(super) struct PairEncoder<'a> {
+    pub source: &'a Vocabulary,
+    pub target: &'a Vocabulary,
+    /// Maximum number of tokens per side; longer pairs are skipped.
+    pub max_length: usize,
+    pub reporter: &'a dyn Reporter,
+}
+
+impl PairEncoder<'_> {
+    /// Encodes the usable pairs of `name`, and notes how many are skipped.
+    fn encode(&self, pairs: Vec<Pair>, name: &str) -> Result<EncodedCorpus> {
+        let Self { source, target, max_length, reporter } = *self;
+        let stage = reporter.stage("tokenizing sentences", None);
+        let corpus = EncodedCorpus::new(pairs, source, target, max_length)?;
+        drop(stage);
+        for (count, reason) in [(corpus.empty, "with an empty side"), (corpus.too_long, "longer than --max-length")] {
+            if count > 0 {
+                reporter.note(&format!("{name}: left out {} {reason}", counted(count, "pair")));
+            }
+        }
+        ensure!(
+            !corpus.pairs.is_empty(),
+            "{name}: no usable sentence pair ({} with an empty side, {} longer than --max-length {max_length} tokens)",
+            corpus.empty,
+            corpus.too_long
+        );
+        Ok(corpus)
+    }
+}
+
 impl TrainingData {
     /// Encodes training and validation pairs. Without validation files, some pairs are held out by `seed`, but no synthetic
-    /// ones. Pairs with more than `max_length` tokens on a side are skipped.
+    /// ones.
     ///
     /// # Errors
     /// A file cannot be read or has no usable pair.
-    pub fn new(
+    pub(super) fn new(
         mut read: TrainingPairs,
         files: &TrainingSources,
-        vocabularies: [&Vocabulary; 2],
-        max_length: usize,
+        encoder: &PairEncoder,
         seed: u64,
-        reporter: &dyn Reporter,
     ) -> Result<Self> {
         let pairs = std::mem::take(&mut read.given);
         let links = files.guide.as_deref().map(|path| UserAlignments::read(path, &pairs)).transpose()?;
-        let mut split = SplitPairs::new(pairs, files, vocabularies[0].normalization(), seed, reporter)?;
+        let mut split = SplitPairs::new(pairs, files, encoder.source.normalization(), seed, encoder.reporter)?;
         split.training.append(&mut read.synthetic);
-        let mut training = encode(split.training, &files.training_name(), vocabularies, max_length, reporter)?;
+        let mut training = encoder.encode(split.training, &files.training_name())?;
         training.weights = read.weights_of(&training.pairs);
-        let validation = encode(split.validation, &split.validation_name, vocabularies, max_length, reporter)?;
+        let validation = encoder.encode(split.validation, &split.validation_name)?;
         let attention_pairs = match &files.attention_pairs {
-            Some(named) => {
-                encode(files.read_attention_pairs()?, &named.to_string(), vocabularies, max_length, reporter)?.pairs
-            }
+            Some(named) => encoder.encode(files.read_attention_pairs()?, &named.to_string())?.pairs,
             None => Vec::new(),
         };
+        let guide = files.guide.as_deref().zip(links.as_ref()).map(|(file, links)| GuideSummary {
+            file: file.display().to_string(),
+            fingerprint: fingerprint_of_text(&links.text(&training.pairs)),
+        });
         let summary = DataSummary {
             training_pairs: training.pairs.len(),
             validation_pairs: validation.pairs.len(),
             validated_on_training: split.validated_on_training,
             fingerprint: fingerprint(training.pairs.iter().chain(&validation.pairs)),
-            guide: files.guide.as_deref().zip(links.as_ref()).map(|(file, links)| GuideSummary {
-                file: file.display().to_string(),
-                fingerprint: fingerprint_of_text(&links.text(&training.pairs)),
-            }),
+            guide,
             ..files.summary()
         };
         Ok(Self { training, validation, summary, links, attention_pairs })
@@ -123,10 +152,14 @@ fn hold_out(
     seed: u64,
     reporter: &dyn Reporter,
 ) -> Option<Vec<Pair>> {
-    let source = |pair: &Pair| normalization.apply(&pair.source).into_owned();
     let mut seen = HashSet::new();
-    let usable = || pairs.iter().filter(|pair| !pair.has_empty_side());
-    let mut distinct: Vec<Pair> = usable().filter(|pair| seen.insert(source(pair))).cloned().collect();
+    let (mut distinct, mut usable) = (Vec::new(), 0);
+    for pair in pairs.iter().filter(|pair| !pair.has_empty_side()) {
+        usable += 1;
+        if seen.insert(normalized_source(pair, normalization)) {
+            distinct.push(pair.clone());
+        }
+    }
     if distinct.len() < MIN_TO_HOLD_OUT {
         reporter.warn(&format!(
             "only {}: validating on the training pairs, so scores do not show quality on new sentences",
@@ -134,11 +167,10 @@ fn hold_out(
         ));
         return None;
     }
-    let count = usable().count();
-    if distinct.len() < count {
+    if distinct.len() < usable {
         reporter.note(&format!(
-            "{} of {count} pairs repeat another source; no source is in both training and validation",
-            count - distinct.len()
+            "{} of {usable} pairs repeat another source; no source is in both training and validation",
+            usable - distinct.len()
         ));
     }
     SeededRng::new(seed, "held out", 0).shuffle(&mut distinct);
@@ -146,10 +178,14 @@ fn hold_out(
     if distinct.len() + validation.len() == pairs.len() {
         *pairs = distinct;
     } else {
-        let held_out: HashSet<String> = validation.iter().map(source).collect();
-        pairs.retain(|pair| !held_out.contains(&source(pair)));
+        let held_out: HashSet<String> = validation.iter().map(|pair| normalized_source(pair, normalization)).collect();
+        pairs.retain(|pair| !held_out.contains(&normalized_source(pair, normalization)));
     }
     Some(validation)
+}
+
+fn normalized_source(pair: &Pair, normalization: Normalization) -> String {
+    normalization.apply(&pair.source).into_owned()
 }
 
 /// Warns if validation pairs are also training pairs.
@@ -178,29 +214,4 @@ pub fn warn_of_mixed_forms(pairs: &[&Pair], form: NormalForm, files: &str, repor
         "{files}: mixed Unicode normalization forms, {} of {} texts are not in NFC; {consequence}",
         forms.not_composed, forms.texts
     ));
-}
-
-/// Encodes the usable pairs of `name`, and notes how many are skipped.
-fn encode(
-    pairs: Vec<Pair>,
-    name: &str,
-    [source, target]: [&Vocabulary; 2],
-    max_length: usize,
-    reporter: &dyn Reporter,
-) -> Result<EncodedCorpus> {
-    let stage = reporter.stage("tokenizing sentences", None);
-    let corpus = EncodedCorpus::new(pairs, source, target, max_length)?;
-    drop(stage);
-    for (count, reason) in [(corpus.empty, "with an empty side"), (corpus.too_long, "longer than --max-length")] {
-        if count > 0 {
-            reporter.note(&format!("{name}: left out {} {reason}", counted(count, "pair")));
-        }
-    }
-    ensure!(
-        !corpus.pairs.is_empty(),
-        "{name}: no usable sentence pair ({} with an empty side, {} longer than --max-length {max_length} tokens)",
-        corpus.empty,
-        corpus.too_long
-    );
-    Ok(corpus)
 }

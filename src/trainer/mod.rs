@@ -2,19 +2,34 @@
 
 mod api;
 mod auxiliary;
+mod builder;
 mod data;
+mod locks;
+mod monolingual_text;
+mod new_session;
+mod outcome;
+mod preparation;
 mod recorder;
+mod resumed_session;
+mod resumed_sources;
 mod run_context;
 mod session;
+mod source_options;
 mod sources;
+mod spec;
 mod synthetic_corpus;
+mod training_pairs;
 mod user_alignments;
 mod vocabularies;
 mod warm_start;
 
-pub use api::Trainer;
-pub use auxiliary::{recorded_options, resume, train};
+pub use api::{recorded_options, resume, train};
+pub use builder::Trainer;
+pub use monolingual_text::MonolingualText;
+pub use outcome::TrainingOutcome;
+pub use resumed_sources::ResumedSources;
 pub use run_context::RunContext;
-pub use session::{TrainingOutcome, TrainingSpec};
-pub use sources::{MonolingualText, SourceOptions, TrainingSources, WeightedFile};
+pub use source_options::{AttentionFiles, SourceOptions, WeightedFile};
+pub use sources::TrainingSources;
+pub use spec::{GivenCommand, TrainingSpec};
 pub use warm_start::{InitFrom, InitVocabulary};

@@ -72,14 +72,11 @@ impl<'a> Recorder<'a> {
         observer: &'a dyn Observer,
     ) -> Result<Self> {
         let settings = &checkpoint.config.training;
-        let attention = || model_dir.attention().lines().into_iter().filter_map(AttentionRecord::read).collect();
-        let begin_events = || -> Result<EventFile> {
-            let mut events = model_dir.create_event_file()?;
-            events.append(&event_file_header(now(), step + 1))?;
-            Ok(events)
-        };
-        let events = settings.tensorboard.then(begin_events).transpose()?.map(Ok);
-        let (reports, attention) = (model_dir.log().lines(), settings.keep_attention.then(attention));
+        let events = if settings.tensorboard { Some(Ok(begin_events(model_dir, step)?)) } else { None };
+        let attention = settings
+            .keep_attention
+            .then(|| model_dir.attention().lines().into_iter().filter_map(AttentionRecord::read).collect());
+        let reports = model_dir.log().lines();
         Ok(Self { model_dir, lock, checkpoint, observer, reports, attention, events })
     }
 
@@ -173,11 +170,7 @@ impl AttentionRecord {
     /// Parses a line of the file. None if it is damaged.
     fn read(line: Value) -> Option<Self> {
         let record: Self = serde_json::from_value(line).ok()?;
-        let is_valid = |pair: &AttentionPair| {
-            let columns = pair.source.len() + 1;
-            pair.weights.len() == pair.target.len() && pair.weights.iter().all(|row| row.len() == columns)
-        };
-        record.pairs.iter().all(is_valid).then_some(record)
+        record.pairs.iter().all(AttentionPair::is_valid).then_some(record)
     }
 
     fn frame(&self) -> AttentionFrame {
@@ -188,13 +181,14 @@ impl AttentionRecord {
 impl From<&Sample> for AttentionPair {
     fn from(sample: &Sample) -> Self {
         let attention = &sample.attention;
-        let row = |(row, end): (&[f32], &f32)| {
-            row.iter().chain([end]).map(|weight| (1000.0 * weight).round() as u16).collect()
-        };
+        let mut weights: Vec<Vec<u16>> = Vec::new();
+        for (row, end) in attention.rows().zip(attention.end_weights()) {
+            weights.push(row.iter().chain([end]).map(|weight| (1000.0 * weight).round() as u16).collect());
+        }
         Self {
             source: attention.source().to_vec(),
             target: attention.target().to_vec(),
-            weights: attention.rows().zip(attention.end_weights()).map(row).collect(),
+            weights,
             score: sample.score,
             translation: sample.translation.clone(),
         }
@@ -202,9 +196,17 @@ impl From<&Sample> for AttentionPair {
 }
 
 impl AttentionPair {
+    /// True if there is a row of weights for each target word, with a weight for each source word and the end.
+    fn is_valid(&self) -> bool {
+        let columns = self.source.len() + 1;
+        self.weights.len() == self.target.len() && self.weights.iter().all(|row| row.len() == columns)
+    }
+
     fn frame_pair(&self) -> FramePair {
-        let row = |row: &Vec<u16>| row.iter().map(|&weight| f32::from(weight) / 1000.0).collect();
-        let rows: Vec<Vec<f32>> = self.weights.iter().map(row).collect();
+        let mut rows: Vec<Vec<f32>> = Vec::with_capacity(self.weights.len());
+        for row in &self.weights {
+            rows.push(row.iter().map(|&weight| f32::from(weight) / 1000.0).collect());
+        }
         FramePair {
             alignment: Alignment::from_rows(self.source.clone(), self.target.clone(), &rows),
             score: self.score,
@@ -218,54 +220,100 @@ fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }
 
+/// Begins TensorBoard's event file after a step.
+fn begin_events(model_dir: &ModelDir, step: u64) -> Result<EventFile> {
+    let mut events = model_dir.create_event_file()?;
+    events.append(&event_file_header(now(), step + 1))?;
+    Ok(events)
+}
+
 /// Returns the numbers of a report, prefixed with their group: training, validation or attention.
 fn scalars(report: &Value) -> Vec<(String, f64)> {
-    let group_scalars = |group: &str, values: &Value| -> Vec<(String, f64)> {
-        let values = values.as_object().into_iter().flatten().filter(|(key, _)| !NOT_PLOTTED.contains(&key.as_str()));
-        values.filter_map(|(key, value)| Some((format!("{group}/{key}"), value.as_f64()?))).collect()
-    };
     let group = if report["event"] == "validation" { "validation" } else { "training" };
-    [group_scalars(group, report), group_scalars("attention", &report["attention"])].concat()
+    let mut scalars = Vec::new();
+    for (group, values) in [(group, report), ("attention", &report["attention"])] {
+        for (key, value) in values.as_object().into_iter().flatten() {
+            if let Some(value) = value.as_f64().filter(|_| !NOT_PLOTTED.contains(&key.as_str())) {
+                scalars.push((format!("{group}/{key}"), value));
+            }
+        }
+    }
+    scalars
 }
+
+/// Curve over the steps of training.
+struct Curve {
+    name: &'static str,
+    /// Event of the reports with its points.
+    event: &'static str,
+    /// JSON pointer to the plotted number in a report.
+    number: &'static str,
+    factor: f64,
+}
+
+impl Curve {
+    /// Returns the curve of a number in the validations.
+    const fn validation(name: &'static str, number: &'static str) -> Self {
+        Self { name, event: "validation", number, factor: 1.0 }
+    }
+
+    /// Returns the curve of a share in the validations, in percent.
+    const fn share(name: &'static str, number: &'static str) -> Self {
+        Self { name, event: "validation", number, factor: 100.0 }
+    }
+
+    /// Draws the curve by the reports that have its number.
+    fn series(&self, reports: &[Value]) -> Series {
+        let mut points = Vec::new();
+        for report in reports.iter().filter(|report| report["event"] == self.event) {
+            let number = report.pointer(self.number).and_then(Value::as_f64);
+            if let (Some(step), Some(number)) = (report["step"].as_f64(), number) {
+                points.push([step, self.factor * number]);
+            }
+        }
+        Series { name: self.name.to_owned(), points }
+    }
+}
+
+const LOSS: [Curve; 2] = [
+    Curve { name: "training", event: "progress", number: "/loss", factor: 1.0 },
+    Curve::validation("validation", "/loss"),
+];
+const SCORES: [Curve; 3] = [
+    Curve::validation("BLEU", "/bleu"),
+    Curve::validation("chrF", "/chrf"),
+    Curve::validation("exact", "/exact_match"),
+];
+/// Scores of single words, about which BLEU says little.
+const SCORES_OF_WORDS: [Curve; 2] = [Curve::validation("WER", "/wer"), Curve::validation("PER", "/per")];
+const ATTENTION: [Curve; 5] = [
+    Curve::share("flatness", "/attention/normalized_entropy"),
+    Curve::share("on the end", "/attention/end"),
+    Curve::share("on punctuation", "/attention/punctuation"),
+    Curve::share("diagonal", "/attention/diagonality"),
+    Curve::share("coverage", "/attention/coverage"),
+];
 
 /// Returns the curves of loss, scores and attention by step.
 fn curves(reports: &[Value]) -> Vec<Figure> {
-    let line = |name: &str, event: &str, key: &str, factor: f64| {
-        let point = |report: &Value| Some([report["step"].as_f64()?, factor * report.pointer(key)?.as_f64()?]);
-        let points = reports.iter().filter(|report| report["event"] == event).filter_map(point).collect();
-        Series { name: name.to_owned(), points }
-    };
-    let validation = |name: &str, key: &str| line(name, "validation", key, 1.0);
-    let share = |name: &str, key: &str| line(name, "validation", &format!("/attention/{key}"), 100.0);
-    let figure = |label: &str, series: Vec<Series>| Figure {
-        x: Axis { label: "steps".to_owned(), whole: true },
-        y: Axis { label: label.to_owned(), whole: false },
-        series: series.into_iter().filter(|series| !series.points.is_empty()).collect(),
-        counts: None,
-    };
-    // BLEU says little about single words.
-    let scores = match reports.iter().any(|report| report["wer"].is_number()) {
-        true => vec![validation("WER", "/wer"), validation("PER", "/per")],
-        false => vec![validation("BLEU", "/bleu"), validation("chrF", "/chrf"), validation("exact", "/exact_match")],
-    };
+    let of_words = reports.iter().any(|report| report["wer"].is_number());
     let figures = [
-        figure(
-            "loss, nats per token",
-            vec![line("training", "progress", "/loss", 1.0), validation("validation", "/loss")],
-        ),
-        figure("scores, %", scores),
-        figure(
-            "attention, %",
-            vec![
-                share("flatness", "normalized_entropy"),
-                share("on the end", "end"),
-                share("on punctuation", "punctuation"),
-                share("diagonal", "diagonality"),
-                share("coverage", "coverage"),
-            ],
-        ),
+        figure("loss, nats per token", &LOSS, reports),
+        figure("scores, %", if of_words { &SCORES_OF_WORDS[..] } else { &SCORES[..] }, reports),
+        figure("attention, %", &ATTENTION, reports),
     ];
     figures.into_iter().filter(|figure| !figure.series.is_empty()).collect()
+}
+
+/// Returns the figure of curves, without those that have no points.
+fn figure(label: &str, curves: &[Curve], reports: &[Value]) -> Figure {
+    let series = curves.iter().map(|curve| curve.series(reports));
+    Figure {
+        x: Axis { label: "steps".to_owned(), whole: true },
+        y: Axis { label: label.to_owned(), whole: false },
+        series: series.filter(|series| !series.points.is_empty()).collect(),
+        counts: None,
+    }
 }
 
 #[cfg(test)]
@@ -280,39 +328,39 @@ mod tests {
                 "attention": {"end": 0.25, "punctuation": 0.1, "diagonality": -0.1, "coverage": 1.0}}),
         ];
         let figures = curves(&reports);
-        let names = |figure: &Figure| figure.series.iter().map(|series| series.name.clone()).collect::<Vec<_>>();
-        assert_eq!(figures.iter().map(names).map(|names| names.len()).collect::<Vec<_>>(), [2, 3, 4], "hard attention");
+        assert_eq!(figures.iter().map(|figure| figure.series.len()).collect::<Vec<_>>(), [2, 3, 4], "hard attention");
         assert_eq!(figures[0].series[0].points, [[50.0, 4.0]]);
         assert_eq!(figures[2].series[0].points, [[60.0, 25.0]]);
         assert_eq!(curves(&reports[..1]).len(), 1, "no scores yet");
         let single_words = json!({"event": "validation", "step": 60, "bleu": 0.0, "wer": 60.0, "per": 20.0});
-        assert_eq!(names(&curves(&[single_words])[0]), ["WER", "PER"]);
+        let curves = curves(&[single_words]);
+        assert_eq!(curves[0].series.iter().map(|series| series.name.as_str()).collect::<Vec<_>>(), ["WER", "PER"]);
     }
 
     #[test]
     fn extracts_scalars_of_reports() {
-        let tags = |report: Value| scalars(&report).into_iter().map(|(tag, value)| format!("{tag} {value}")).collect();
-        let progress: Vec<String> =
-            tags(json!({"event": "progress", "step": 50, "epoch": 1, "done": 0.5, "seconds": 9.5, "loss": 4.0}));
-        assert_eq!(progress, ["training/loss 4"]);
+        let progress = json!({"event": "progress", "step": 50, "epoch": 1, "done": 0.5, "seconds": 9.5, "loss": 4.0});
+        assert_eq!(scalars(&progress), [("training/loss".to_owned(), 4.0)]);
         let attention = json!({"end": 0.25, "collapse": "flat"});
-        let validation: Vec<String> = tags(json!({"event": "validation", "step": 60, "bleu": 1.5, "best": true,
-            "perplexity": null, "samples": [{"source": "a"}], "attention": attention}));
-        assert_eq!(validation, ["validation/bleu 1.5", "attention/end 0.25"]);
+        let validation = json!({"event": "validation", "step": 60, "bleu": 1.5, "best": true, "perplexity": null,
+            "samples": [{"source": "a"}], "attention": attention});
+        let expected = [("validation/bleu".to_owned(), 1.5), ("attention/end".to_owned(), 0.25)];
+        assert_eq!(scalars(&validation), expected);
+    }
+
+    /// Reads a line of attention.jsonl with these weights.
+    fn record(weights: Value) -> Option<AttentionRecord> {
+        let pair = json!({"source": ["a", "b"], "target": ["c"], "weights": weights, "score": -1.0, "translation": ""});
+        AttentionRecord::read(json!({"step": 3, "pairs": [pair]}))
     }
 
     #[test]
     fn skips_damaged_attention_lines() {
-        let line = |weights: Value| {
-            let pair =
-                json!({"source": ["a", "b"], "target": ["c"], "weights": weights, "score": -1.0, "translation": ""});
-            AttentionRecord::read(json!({"step": 3, "pairs": [pair]}))
-        };
-        assert!(line(json!([[500, 250, 250]])).is_some());
+        assert!(record(json!([[500, 250, 250]])).is_some());
         for damaged in
             [json!([]), json!([[500, 500]]), json!([[500, 250, 250], [1, 2, 3]]), json!("x"), json!([[-1, 0, 0]])]
         {
-            assert!(line(damaged.clone()).is_none(), "{damaged}");
+            assert!(record(damaged.clone()).is_none(), "{damaged}");
         }
     }
 }

@@ -6,14 +6,30 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use candle_core::Device;
 
-use crate::checkpoint::{ModelDir, open_own_file, write_atomically};
-use crate::training::Observer;
+use super::run_context::RunContext;
+use crate::checkpoint::{ModelDir, SyntheticCorpus, open_own_file, write_atomically};
+use crate::text::{PairFiles, TableFormat};
 use crate::translator::{DecodeOptions, Sentence, TranslateOptions, Translator};
 
 /// Number of sentences that are translated before their translations are saved.
 const CHUNK: usize = 1024;
+
+/// Files of synthetic training pairs in a model directory.
+#[derive(Clone, Debug)]
+pub(super) struct SyntheticFiles {
+    pub files: PairFiles,
+    pub corpus: SyntheticCorpus,
+}
+
+impl SyntheticFiles {
+    /// Returns the files of a corpus in the model directory.
+    pub fn new(model_dir: &ModelDir, corpus: SyntheticCorpus) -> Self {
+        let [source, target] = model_dir.synthetic_paths(&corpus.name);
+        let files = PairFiles::parallel(&source, &target, &TableFormat::default()).tagged(corpus.source.tag.clone());
+        Self { files, corpus }
+    }
+}
 
 /// Texts to translate.
 pub(super) struct SyntheticTexts {
@@ -32,7 +48,7 @@ impl SyntheticTexts {
     }
 
     /// Translates the texts and writes the corpus. Translations of an interrupted run are kept. Texts that are not translated
-    /// before the deadline are left out. Returns false if the observer stops the work.
+    /// before the deadline are left out. Returns false if the observer of `context` stops the work.
     ///
     /// # Errors
     /// The model cannot be loaded, or a file cannot be read or written.
@@ -42,9 +58,9 @@ impl SyntheticTexts {
         corpus: &str,
         model: &Path,
         deadline: Option<Instant>,
-        device: &Device,
-        observer: &dyn Observer,
+        context: RunContext,
     ) -> Result<bool> {
+        let RunContext { device, observer, .. } = context;
         let mut finished = FinishedLines::open(model_dir.auxiliary_path().join(format!("{corpus}.unfinished")))?;
         let translator =
             Translator::load_on(model, device).with_context(|| ModelDir::new(model).retraining_advice())?;
@@ -90,11 +106,11 @@ struct FinishedLines {
 impl FinishedLines {
     /// Opens the file. The end of a killed run, which may not be a whole line, is removed.
     fn open(path: PathBuf) -> Result<Self> {
-        let cannot = || format!("{}: cannot write this file", path.display());
-        let file = open_own_file(OpenOptions::new().create(true).append(true), &path).with_context(cannot)?;
-        let bytes = std::fs::read(&path).with_context(cannot)?;
+        let file = open_own_file(OpenOptions::new().create(true).append(true), &path);
+        let file = file.with_context(|| cannot_write(&path))?;
+        let bytes = std::fs::read(&path).with_context(|| cannot_write(&path))?;
         let complete = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        file.set_len(complete as u64).with_context(cannot)?;
+        file.set_len(complete as u64).with_context(|| cannot_write(&path))?;
         let lines = String::from_utf8_lossy(&bytes[..complete]).lines().map(str::to_owned).collect();
         Ok(Self { path, file, lines })
     }
@@ -103,8 +119,7 @@ impl FinishedLines {
         let first = self.lines.len();
         self.lines.extend(lines);
         let text: String = self.lines[first..].iter().map(|line| format!("{line}\n")).collect();
-        let written = self.file.write_all(text.as_bytes());
-        written.with_context(|| format!("{}: cannot write this file", self.path.display()))
+        self.file.write_all(text.as_bytes()).with_context(|| cannot_write(&self.path))
     }
 
     /// Removes the file.
@@ -112,6 +127,10 @@ impl FinishedLines {
         // Left over, it does no harm.
         let _ = std::fs::remove_file(self.path);
     }
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("{}: cannot write this file", path.display())
 }
 
 /// Returns the text with line breaks as spaces.

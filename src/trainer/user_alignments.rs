@@ -23,18 +23,8 @@ impl UserAlignments {
         let lines = read_links_for_each(path, pairs.len(), "training pairs")?;
         let mut links = HashMap::with_capacity(pairs.len());
         for (number, (line, pair)) in (1..).zip(lines.iter().zip(pairs)) {
-            let place = || format!("{}:{number}", path.display());
-            let found = LinkFormat::default().parse_line(line).map_err(|reason| anyhow!("{}: {reason}", place()))?;
-            let size = [&pair.source, &pair.target].map(|text| word_spans(text, USER_WORDS).len());
-            if let Some(beyond) = found.iter().find(|link| !link.in_bounds(size)) {
-                return Err(anyhow!(
-                    "{}: link {} points beyond the pair's {} and {} words; words are counted from 0",
-                    place(),
-                    LinkFormat::default().format_link(*beyond),
-                    size[0],
-                    size[1]
-                ));
-            }
+            let found = parse_links(line, pair);
+            let found = found.map_err(|reason| anyhow!("{}:{number}: {reason}", path.display()))?;
             links.entry(pair.clone()).or_insert(found);
         }
         Ok(Self(links))
@@ -48,5 +38,24 @@ impl UserAlignments {
     /// Returns the links of these pairs as text for the fingerprint, one line per pair.
     pub fn text(&self, pairs: &[Pair]) -> String {
         self.for_pairs(pairs).map(|links| LinkFormat::default().format_line(links) + "\n").collect()
+    }
+}
+
+/// Parses the links of a pair.
+///
+/// # Errors
+/// A link is invalid, or points beyond the words of the pair.
+fn parse_links(line: &str, pair: &Pair) -> Result<Vec<Link>, String> {
+    let format = LinkFormat::default();
+    let links = format.parse_line(line)?;
+    let size = [&pair.source, &pair.target].map(|text| word_spans(text, USER_WORDS).len());
+    match links.iter().find(|link| !link.in_bounds(size)) {
+        Some(beyond) => Err(format!(
+            "link {} points beyond the pair's {} and {} words; words are counted from 0",
+            format.format_link(*beyond),
+            size[0],
+            size[1]
+        )),
+        None => Ok(links),
     }
 }

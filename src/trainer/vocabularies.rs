@@ -20,22 +20,28 @@ use crate::training::{EpochData, Observer, ResolvedConfig, seconds_per_epoch};
 const PROBE_PAIRS: usize = 2000;
 
 /// Collects the protected tokens: those of the options, tags and features.
+///
+/// # Errors
+/// A string cannot be a protected token.
 pub(super) fn protected_tokens(
-    (named, tags): (&[String], &[String]),
-    with_features: bool,
+    named: &[String],
+    tags: &[String],
+    has_features: bool,
     pairs: &[&Pair],
     normalization: Normalization,
 ) -> Result<ProtectedTokens> {
-    let checked = |option: &str, tokens: &[String]| {
-        let tokens = tokens.iter().filter(|token| !token.is_empty()).cloned();
-        let tokens = ProtectedTokens::new(tokens).and_then(|tokens| tokens.normalized(normalization));
-        tokens.map_err(|reason| anyhow!(UsageError(format!("{option}: {reason}"))))
-    };
-    let named = [checked("--protected-tokens", named)?, checked("--tag-source", tags)?];
-    let features = pairs.iter().filter(|_| with_features).flat_map(|pair| features(&pair.source));
+    let named = tokens_of_option("--protected-tokens", named, normalization)?;
+    let tags = tokens_of_option("--tag-source", tags, normalization)?;
+    let features = pairs.iter().filter(|_| has_features).flat_map(|pair| features(&pair.source));
     let features: BTreeSet<&str> = features.collect();
-    ProtectedTokens::new(named.iter().flat_map(ProtectedTokens::iter).chain(features).map(str::to_owned))?
-        .normalized(normalization)
+    ProtectedTokens::new(named.iter().chain(tags.iter()).chain(features).map(str::to_owned))?.normalized(normalization)
+}
+
+/// Returns the protected tokens that an option names.
+fn tokens_of_option(option: &str, tokens: &[String], normalization: Normalization) -> Result<ProtectedTokens> {
+    let tokens = tokens.iter().filter(|token| !token.is_empty()).cloned();
+    let tokens = ProtectedTokens::new(tokens).and_then(|tokens| tokens.normalized(normalization));
+    tokens.map_err(|reason| anyhow!(UsageError(format!("{option}: {reason}"))))
 }
 
 /// Computes the statistics of pairs after normalization, without protected tokens.
@@ -45,13 +51,19 @@ pub(super) fn statistics(
     protected_tokens: &ProtectedTokens,
     has_features: bool,
 ) -> CorpusStats {
-    let unprotected = |pair: Pair| {
-        let [source, target] =
-            [&pair.source, &pair.target].map(|text| protected_tokens.remove_from(text).trim().to_owned());
-        if protected_tokens.is_empty() { pair } else { Pair { source, target } }
-    };
-    let normal: Vec<Pair> = pairs.par_iter().map(|pair| unprotected(pair.normalized(normalization))).collect();
+    let normal: Vec<Pair> =
+        pairs.par_iter().map(|pair| without_tokens(pair.normalized(normalization), protected_tokens)).collect();
     CorpusStats::new(&normal.iter().collect::<Vec<_>>(), has_features)
+}
+
+/// Returns a pair without protected tokens.
+fn without_tokens(pair: Pair, protected_tokens: &ProtectedTokens) -> Pair {
+    if protected_tokens.is_empty() {
+        return pair;
+    }
+    let source = protected_tokens.remove_from(&pair.source).trim().to_owned();
+    let target = protected_tokens.remove_from(&pair.target).trim().to_owned();
+    Pair { source, target }
 }
 
 /// Chooses the model size for the time limit, of which some is spent, by a few steps on some of the pairs, with augmentation.
@@ -71,45 +83,56 @@ pub(super) fn fit_time(
     })
 }
 
-/// Learns the vocabularies of both sides, or keeps or extends those of the base model.
-///
-/// # Errors
-/// A kept vocabulary lacks a protected token, or the observer stops training.
-pub(super) fn vocabularies(
-    resolved: &ResolvedConfig,
-    pairs: &[&Pair],
-    protected_tokens: &ProtectedTokens,
-    from: Option<&WarmStart>,
-    observer: &dyn Observer,
-) -> Result<[Arc<Vocabulary>; 2]> {
-    let _stage = observer.stage("learning a vocabulary", None);
-    let (text, max_sizes) = (resolved.text(), resolved.vocabulary_sizes());
-    let tokenizations = [text.source_tokenization, text.target_tokenization];
-    let make = |side: usize, texts: Vec<&str>| -> Result<Arc<Vocabulary>> {
-        let texts = UnprotectedTexts::new(&texts, protected_tokens, text.normalization);
-        let vocabulary = match from.map(|from| (from.vocabulary, from.vocabularies()[side])) {
-            None | Some((InitVocabulary::New, _)) => Arc::new(texts.learn(tokenizations[side], max_sizes[side])?),
-            Some((InitVocabulary::Keep, vocabulary)) => {
-                let is_new = |token: &&str| vocabulary.protected_tokens().iter().all(|known| known != *token);
-                if let Some(new) = texts.protected_tokens.iter().find(is_new) {
+/// Learner of the vocabularies of a new training. It may keep or extend those of the base model.
+pub(super) struct VocabularyLearner<'a> {
+    pub config: &'a ResolvedConfig,
+    pub protected_tokens: &'a ProtectedTokens,
+    /// Base model of a warm start.
+    pub base: Option<&'a WarmStart>,
+}
+
+impl VocabularyLearner<'_> {
+    /// Returns the vocabularies of source and target, equal if joint.
+    ///
+    /// # Errors
+    /// A kept vocabulary lacks a protected token, or the observer stops training.
+    pub fn vocabularies(&self, pairs: &[&Pair], observer: &dyn Observer) -> Result<[Arc<Vocabulary>; 2]> {
+        let _stage = observer.stage("learning a vocabulary", None);
+        let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
+        let targets: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
+        if self.config.text().joint_vocabulary {
+            let joint = self.vocabulary(0, &[sources, targets].concat())?;
+            ensure_running(observer)?;
+            return Ok([joint.clone(), joint]);
+        }
+        let source = self.vocabulary(0, &sources)?;
+        ensure_running(observer)?;
+        let target = self.vocabulary(1, &targets)?;
+        ensure_running(observer)?;
+        Ok([source, target])
+    }
+
+    /// Returns the vocabulary of a side, 0 for the source, from its texts.
+    fn vocabulary(&self, side: usize, texts: &[&str]) -> Result<Arc<Vocabulary>> {
+        let text = self.config.text();
+        let tokenization = [text.source_tokenization, text.target_tokenization][side];
+        let max_size = self.config.vocabulary_sizes()[side];
+        let texts = UnprotectedTexts::new(texts, self.protected_tokens, text.normalization);
+        let Some(base) = self.base else { return Ok(Arc::new(texts.learn(tokenization, max_size)?)) };
+        let vocabulary = base.vocabularies()[side];
+        match base.vocabulary {
+            InitVocabulary::New => Ok(Arc::new(texts.learn(tokenization, max_size)?)),
+            InitVocabulary::Extend => Ok(Arc::new(texts.extend(vocabulary, max_size)?)),
+            InitVocabulary::Keep => {
+                let known: BTreeSet<&str> = vocabulary.protected_tokens().iter().collect();
+                if let Some(new) = texts.protected_tokens.iter().find(|token| !known.contains(token)) {
                     bail!(UsageError(format!(
                         "--init-vocabulary keep: the model has no token for {new}; extend, the default, adds it"
                     )));
                 }
-                vocabulary.clone()
+                Ok(vocabulary.clone())
             }
-            Some((InitVocabulary::Extend, vocabulary)) => Arc::new(texts.extend(vocabulary, max_sizes[side])?),
-        };
-        ensure_running(observer)?;
-        Ok(vocabulary)
-    };
-    let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
-    let targets: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
-    if text.joint_vocabulary {
-        let joint = make(0, [sources, targets].concat())?;
-        Ok([joint.clone(), joint])
-    } else {
-        Ok([make(0, sources)?, make(1, targets)?])
+        }
     }
 }
 
@@ -133,7 +156,8 @@ impl<'t> UnprotectedTexts<'t> {
     }
 
     fn learn(&self, tokenization: Tokenization, max_size: usize) -> Result<Vocabulary> {
-        let max_size = max_size.saturating_sub(self.protected_tokens.spellings(tokenization).len()).max(SPECIALS.len() + 1);
+        let max_size =
+            max_size.saturating_sub(self.protected_tokens.spellings(tokenization).len()).max(SPECIALS.len() + 1);
         let learned = Vocabulary::train(self.texts(), tokenization, self.normalization, max_size)?;
         let protected_tokens = &self.protected_tokens;
         Ok(if protected_tokens.is_empty() { learned } else { learned.with_protected_tokens(protected_tokens) })

@@ -13,7 +13,7 @@ use crate::error::{not_found, usage};
 use crate::model::{Architecture, TokenLexicon};
 use crate::parameters::Parameters;
 use crate::text::Vocabulary;
-use crate::training::TrainConfig;
+use crate::training::ModelConfig;
 
 /// Treatment of the base model's vocabularies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,15 +37,18 @@ impl InitVocabulary {
             "vocabulary-size" => self == Self::New,
             _ => false,
         };
-        TrainConfig::MODEL_OPTIONS.contains(&option) && !is_free
+        ModelConfig::option_names().contains(&option) && !is_free
     }
 
-    /// Rejects settings that the base model determines.
-    pub(super) fn check(self, config: &TrainConfig) -> Result<()> {
+    /// Rejects options that the base model determines.
+    ///
+    /// # Errors
+    /// A [`UsageError`](crate::error::UsageError) names them.
+    pub(super) fn check(self, config: &ModelConfig) -> Result<()> {
         let given = serde_json::to_value(config)?;
-        let is_set = |name: &str| !matches!(given.get(name), None | Some(Value::Null | Value::Bool(false)));
-        let decided: Vec<&str> =
-            TrainConfig::MODEL_OPTIONS.into_iter().filter(|name| is_set(name) && self.decides(name)).collect();
+        let mut decided: Vec<&str> = ModelConfig::option_names().to_vec();
+        decided.retain(|name| self.decides(name));
+        decided.retain(|name| !matches!(given.get(name), None | Some(Value::Null | Value::Bool(false))));
         if decided.is_empty() {
             return Ok(());
         }
@@ -127,8 +130,9 @@ impl WarmStart {
     /// Those of the device.
     pub fn parameters(&self, random: &Parameters, vocabularies: [&Vocabulary; 2]) -> Result<Parameters> {
         let origins = self.origins(vocabularies);
-        let rows = |name: &str| Architecture::vocabulary_side(name).map(|side| &origins[side][..]);
-        Ok(random.remap_rows(&self.parameters, rows)?)
+        let remapped = random
+            .remap_rows(&self.parameters, |name| Architecture::vocabulary_side(name).map(|side| &origins[side][..]));
+        Ok(remapped?)
     }
 
     /// Returns its lexicon for these vocabularies, merged with one learned from the new pairs. None if it has no lexicon.
@@ -148,15 +152,13 @@ mod tests {
 
     use super::*;
 
-    /// The help lists the options of the model and its text under these headings.
     #[test]
-    fn model_determines_the_options_of_model_and_text() {
-        let command = TrainConfig::augment_args(Command::new(""));
-        let is_of_model = |heading: Option<&str>| matches!(heading, Some("Text" | "Model"));
-        let options = command.get_arguments().filter(|option| is_of_model(option.get_help_heading()));
-        let mut names: Vec<&str> = options.filter_map(|option| option.get_long()).collect();
-        // This limit of pairs is not stored in the model's parameters.
-        names.retain(|name| *name != "max-length");
-        assert_eq!(names, TrainConfig::MODEL_OPTIONS);
+    fn model_determines_its_options_on_the_command_line() {
+        let command = ModelConfig::augment_args(Command::new(""));
+        let names: Vec<&str> = command.get_arguments().filter_map(|option| option.get_long()).collect();
+        assert_eq!(names, ModelConfig::option_names());
+        for (vocabulary, free) in [(InitVocabulary::Keep, 0), (InitVocabulary::Extend, 1), (InitVocabulary::New, 2)] {
+            assert_eq!(names.iter().filter(|name| !vocabulary.decides(name)).count(), free, "{vocabulary:?}");
+        }
     }
 }

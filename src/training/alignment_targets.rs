@@ -29,32 +29,23 @@ struct WordLink {
     score: f32,
 }
 
+impl WordLink {
+    fn new(link: Link, score: f32) -> Self {
+        Self { source: link.source as u32, target: link.target as u32, score }
+    }
+}
+
 impl AlignmentTargets {
     /// Returns targets from the links of a statistical aligner.
     pub fn new(pairs: &[Pair], aligner: &WordAligner, weight: f32) -> Self {
-        let words = |text: &str| -> Vec<String> {
-            word_spans(text, ALIGNER_WORDS).into_iter().map(|span| text[span].to_owned()).collect()
-        };
-        let links = |pair: &Pair| -> Vec<WordLink> {
-            let (source, target) = (words(&pair.source), words(&pair.target));
-            let found = aligner.posteriors(&source, &target);
-            let link_scores = LinkScores::from_directions(source.len(), &found.forward, &found.backward);
-            let links = link_scores.links(MIN_SCORE).into_iter();
-            links
-                .map(|link| WordLink {
-                    source: link.source as u32,
-                    target: link.target as u32,
-                    score: link_scores.score(link),
-                })
-                .collect()
-        };
-        Self { pairs: pairs.par_iter().map(links).collect(), words: ALIGNER_WORDS, weight }
+        let pairs = pairs.par_iter().map(|pair| learned_links(pair, aligner)).collect();
+        Self { pairs, words: ALIGNER_WORDS, weight }
     }
 
     /// Returns targets from given links between words as split by `words`. All links have the same score.
     pub fn from_links<'l>(links: impl Iterator<Item = &'l [Link]>, words: WordSplitting, weight: f32) -> Self {
-        let link = |link: &Link| WordLink { source: link.source as u32, target: link.target as u32, score: 1.0 };
-        Self { pairs: links.map(|links| links.iter().map(link).collect()).collect(), words, weight }
+        let pairs = links.map(|links| links.iter().map(|&link| WordLink::new(link, 1.0)).collect()).collect();
+        Self { pairs, words, weight }
     }
 
     /// Returns the word splitting of the links.
@@ -66,16 +57,39 @@ impl AlignmentTargets {
     pub fn guide(&self, pair: usize, [source, target]: [&[usize]; 2]) -> Vec<GuideWeight> {
         let mut guide = Vec::new();
         for (token, &word) in target.iter().enumerate() {
-            let links = self.pairs[pair].iter().filter(|link| link.target as usize == word);
-            let score = |word: usize| links.clone().find(|link| link.source as usize == word).map(|link| link.score);
-            let linked: Vec<(usize, f32)> =
-                source.iter().enumerate().filter_map(|(s, &word)| Some((s, score(word)?))).collect();
-            let sum: f32 = linked.iter().map(|(_, score)| score).sum();
-            guide.extend(linked.into_iter().map(|(s, score)| guide_weight(token, s, self.weight * score / sum)));
+            let first = guide.len();
+            let mut sum = 0.0;
+            for (source_token, &source_word) in source.iter().enumerate() {
+                if let Some(link) = self.link(pair, source_word, word) {
+                    sum += link.score;
+                    guide.push(guide_weight(token, source_token, link.score));
+                }
+            }
+            for linked in &mut guide[first..] {
+                linked.weight = self.weight * linked.weight / sum;
+            }
         }
         guide.push(guide_weight(target.len(), source.len(), self.weight));
         guide
     }
+
+    /// Returns the link between two words of a pair, if there is one.
+    fn link(&self, pair: usize, source: usize, target: usize) -> Option<&WordLink> {
+        self.pairs[pair].iter().find(|link| link.source as usize == source && link.target as usize == target)
+    }
+}
+
+/// Returns the links that a statistical aligner finds in a pair.
+fn learned_links(pair: &Pair, aligner: &WordAligner) -> Vec<WordLink> {
+    let (source, target) = (aligner_words(&pair.source), aligner_words(&pair.target));
+    let found = aligner.posteriors(&source, &target);
+    let scores = LinkScores::from_directions(source.len(), &found.forward, &found.backward);
+    scores.links(MIN_SCORE).into_iter().map(|link| WordLink::new(link, scores.score(link))).collect()
+}
+
+/// Returns the words of a text for the statistical aligner.
+fn aligner_words(text: &str) -> Vec<String> {
+    word_spans(text, ALIGNER_WORDS).into_iter().map(|span| text[span].to_owned()).collect()
 }
 
 fn guide_weight(target: usize, source: usize, weight: f32) -> GuideWeight {

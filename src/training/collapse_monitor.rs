@@ -19,7 +19,7 @@ pub struct CollapseMonitor {
 impl CollapseMonitor {
     /// Returns a monitor whose advice suits these settings.
     pub fn new(text: &TextSettings, training: &TrainingSettings) -> Self {
-        let advice = if text.has_character_tokens() || training.guidance.is_some_and(|weight| weight >= 0.5) {
+        let advice = if text.has_character_tokens() || training.guided_alignment.is_some_and(|weight| weight >= 0.5) {
             "train on more pairs, or with a smaller --preset"
         } else {
             "train on more pairs, or with --guided-alignment"
@@ -29,7 +29,7 @@ impl CollapseMonitor {
 
     /// Returns the warning due after a validation, if any.
     pub fn warning(&mut self, progress: &TrainState, stats: &AttentionStats) -> Option<String> {
-        let few_steps = progress.step < EARLY_STEPS && progress.evals_since_best < STALE_VALIDATIONS;
+        let few_steps = progress.step < EARLY_STEPS && progress.validations_since_best < STALE_VALIDATIONS;
         let early = progress.validations <= EARLY_VALIDATIONS || few_steps;
         let collapse = stats.collapse.filter(|_| !early && !self.warned)?;
         self.warned = true;
@@ -95,9 +95,11 @@ mod tests {
     #[test]
     fn warns_before_patience_ends_a_short_run() {
         let mut monitor = monitor();
-        let stale = |evals_since_best| TrainState { evals_since_best, ..progress(9, 60) };
-        assert_eq!(monitor.warning(&stale(2), &stats(Some(Collapse::Flat))), None);
-        assert!(monitor.warning(&stale(3), &stats(Some(Collapse::Flat))).is_some());
+        let flat = stats(Some(Collapse::Flat));
+        let mut progress = TrainState { validations_since_best: 2, ..progress(9, 60) };
+        assert_eq!(monitor.warning(&progress, &flat), None);
+        progress.validations_since_best = 3;
+        assert!(monitor.warning(&progress, &flat).is_some());
     }
 
     #[test]

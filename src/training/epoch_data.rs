@@ -84,19 +84,12 @@ impl EpochData {
                 Ok::<_, anyhow::Error>(())
             })?;
         }
-        let resegmentation = |rate| -> Result<_> {
-            let source = source.resegmenter(pairs.iter().map(|pair| pair.source.as_str()))?;
-            let target = target.resegmenter(pairs.iter().map(|pair| pair.target.as_str()))?;
-            let changed_words = alignment_targets
-                .iter()
-                .flat_map(|alignment_targets| changed_words(&pairs, vocabularies, alignment_targets.words()))
-                .collect();
-            Ok(Resegmentation { vocabularies: vocabularies.clone(), sides: [source, target], changed_words, rate })
+        let resegmentation = match augmentation.bpe_dropout {
+            Some(rate) => Some(Resegmentation::new(&pairs, vocabularies, alignment_targets.as_ref(), rate)?),
+            None => None,
         };
-        let resegmentation = augmentation.bpe_dropout.map(resegmentation).transpose()?;
         let concat_share = augmentation.concat_pairs;
-        let hallucination = |share| Hallucination::new(share, &whole, [source, target]);
-        let hallucination = augmentation.hallucination.map(hallucination);
+        let hallucination = augmentation.hallucination.map(|share| Hallucination::new(share, &whole, [source, target]));
         Ok(Self { whole, alignment_targets, resegmentation, concat_share, hallucination, weights, max_length })
     }
 
@@ -117,20 +110,14 @@ impl EpochData {
         if !varies && self.weights.is_none() {
             return Cow::Borrowed(&self.whole);
         }
-        let indices = self.weighted_indices(seed, epoch);
-        let roles = self.concat_roles(indices.len(), seed, epoch);
-        let augment = |(position, role): (usize, &ConcatRole)| {
-            let segment = |position: usize| {
-                let mut rng = SeededRng::new(seed, &format!("merges of epoch {epoch}"), position as u64);
-                self.segment(indices[position], &mut rng)
-            };
-            match *role {
-                ConcatRole::None => vec![segment(position)],
-                ConcatRole::First(second) => self.concatenated(segment(position), segment(second)),
-                ConcatRole::Second => Vec::new(),
-            }
-        };
-        roles.par_iter().enumerate().flat_map_iter(augment).collect::<Vec<_>>().into()
+        let draw = EpochDraw { data: self, indices: self.weighted_indices(seed, epoch), seed, epoch };
+        let roles = self.concat_roles(draw.indices.len(), seed, epoch);
+        let examples = roles.par_iter().enumerate().flat_map_iter(|(position, role)| match *role {
+            ConcatRole::None => vec![draw.example(position)],
+            ConcatRole::First(second) => self.concatenated(draw.example(position), draw.example(second)),
+            ConcatRole::Second => Vec::new(),
+        });
+        examples.collect::<Vec<_>>().into()
     }
 
     /// Returns the pairs of an epoch by index. A pair occurs as often as the integer part of its weight, and once more with
@@ -138,9 +125,11 @@ impl EpochData {
     fn weighted_indices(&self, seed: u64, epoch: u64) -> Vec<usize> {
         let Some(weights) = &self.weights else { return (0..self.whole.len()).collect() };
         let mut rng = SeededRng::new(seed, "weights", epoch);
-        let mut times = |weight: f64| weight as usize + usize::from(rng.uniform() < weight.fract());
-        let indices = weights.iter().enumerate().flat_map(|(index, &weight)| std::iter::repeat_n(index, times(weight)));
-        let indices: Vec<usize> = indices.collect();
+        let mut indices = Vec::with_capacity(weights.len());
+        for (index, &weight) in weights.iter().enumerate() {
+            let times = weight as usize + usize::from(rng.uniform() < weight.fract());
+            indices.extend(std::iter::repeat_n(index, times));
+        }
         // An epoch needs at least one pair.
         if indices.is_empty() { vec![0] } else { indices }
     }
@@ -161,56 +150,108 @@ impl EpochData {
     /// Concatenates two pairs, unless the result would be too long.
     fn concatenated(&self, first: Example, second: Example) -> Vec<Example> {
         let both = concat(&first, &second);
-        let fits = both.source.len().max(both.target.len()) <= self.max_length;
-        if fits { vec![both] } else { vec![first, second] }
+        if self.fits(&both) { vec![both] } else { vec![first, second] }
+    }
+
+    /// True if a pair is not too long.
+    fn fits(&self, example: &Example) -> bool {
+        longer_side(example) <= self.max_length
     }
 
     /// Returns a pair, hallucinated or segmented with BPE-dropout if that is enabled and the result is not too long.
     fn segment(&self, index: usize, rng: &mut SeededRng) -> Example {
         let whole = &self.whole[index];
-        let fits = |example: &Example| example.source.len().max(example.target.len()) <= self.max_length;
-        if let Some(hallucination) = &self.hallucination {
-            return Some(hallucination.apply(whole, &self.whole, rng)).filter(fits).unwrap_or_else(|| whole.clone());
-        }
-        let resegmented = self.resegmentation.as_ref().and_then(|resegmentation| {
-            let mut example = resegmentation.segment(index, whole, rng).filter(fits)?;
-            if let Some(alignment_targets) = &self.alignment_targets {
-                let [source, target] = resegmentation.words(&example, alignment_targets.words());
-                example.guide = alignment_targets.guide(index, [&source, &target]);
+        let varied = match &self.hallucination {
+            Some(hallucination) => {
+                Some(hallucination.apply(whole, &self.whole, rng)).filter(|varied| self.fits(varied))
             }
-            Some(example)
-        });
-        resegmented.unwrap_or_else(|| whole.clone())
+            None => self.resegmented(index, rng),
+        };
+        varied.unwrap_or_else(|| whole.clone())
     }
+
+    /// Returns a pair segmented with BPE-dropout, if that is enabled and the result is not too long.
+    fn resegmented(&self, index: usize, rng: &mut SeededRng) -> Option<Example> {
+        let resegmentation = self.resegmentation.as_ref()?;
+        let mut example =
+            resegmentation.segment(index, &self.whole[index], rng).filter(|example| self.fits(example))?;
+        if let Some(alignment_targets) = &self.alignment_targets {
+            let [source, target] = resegmentation.words(&example, alignment_targets.words());
+            example.guide = alignment_targets.guide(index, [&source, &target]);
+        }
+        Some(example)
+    }
+}
+
+/// Pairs of an epoch, each with its own random numbers.
+struct EpochDraw<'d> {
+    data: &'d EpochData,
+    /// Indices of the pairs in the data.
+    indices: Vec<usize>,
+    seed: u64,
+    epoch: u64,
+}
+
+impl EpochDraw<'_> {
+    /// Returns the pair at a position of the epoch.
+    fn example(&self, position: usize) -> Example {
+        let mut rng = SeededRng::new(self.seed, &format!("merges of epoch {}", self.epoch), position as u64);
+        self.data.segment(self.indices[position], &mut rng)
+    }
+}
+
+/// Returns the number of tokens of the longer side.
+fn longer_side(example: &Example) -> usize {
+    example.source.len().max(example.target.len())
 }
 
 /// Concatenates two pairs. Tokens of words include the space before them, so none is added.
 fn concat(first: &Example, second: &Example) -> Example {
     let (sources, targets) = (first.source.len() as u32, first.target.len() as u32);
-    let shifted = |weight: &GuideWeight| GuideWeight {
-        target: weight.target + targets,
-        source: weight.source + sources,
-        ..*weight
-    };
-    let before_end = first.guide.iter().copied().filter(|weight| weight.target < targets);
+    let mut guide: Vec<GuideWeight> = first.guide.iter().copied().filter(|weight| weight.target < targets).collect();
+    for &GuideWeight { source, target, weight } in &second.guide {
+        guide.push(GuideWeight { source: source + sources, target: target + targets, weight });
+    }
     Example {
-        guide: before_end.chain(second.guide.iter().map(shifted)).collect(),
+        guide,
         ..Example::new([&first.source[..], &second.source].concat(), [&first.target[..], &second.target].concat())
     }
 }
 
 /// Returns the pairs whose word boundaries change by normalization: NFKC turns the symbol `™` into letters.
 fn changed_words(pairs: &[Pair], vocabularies: &[Arc<Vocabulary>; 2], words: WordSplitting) -> Vec<usize> {
-    let differs = |vocabulary: &Vocabulary, text: &str| {
-        let normal = vocabulary.normalization().apply(text);
-        word_spans(text, words).len() != word_spans(&normal, words).len()
-    };
     let [source, target] = vocabularies;
-    let differs = |&index: &usize| differs(source, &pairs[index].source) || differs(target, &pairs[index].target);
-    (0..pairs.len()).into_par_iter().filter(differs).collect()
+    let indices = (0..pairs.len()).into_par_iter().filter(|&index| {
+        let pair = &pairs[index];
+        changes_words(source, &pair.source, words) || changes_words(target, &pair.target, words)
+    });
+    indices.collect()
+}
+
+/// True if the normalization of a vocabulary changes the number of words in a text.
+fn changes_words(vocabulary: &Vocabulary, text: &str, words: WordSplitting) -> bool {
+    let normal = vocabulary.normalization().apply(text);
+    word_spans(text, words).len() != word_spans(&normal, words).len()
 }
 
 impl Resegmentation {
+    /// Returns the BPE-dropout of pairs, which skips merges at a rate.
+    fn new(
+        pairs: &[Pair],
+        vocabularies: &[Arc<Vocabulary>; 2],
+        alignment_targets: Option<&AlignmentTargets>,
+        rate: f64,
+    ) -> Result<Self> {
+        let [source, target] = vocabularies;
+        let source = source.resegmenter(pairs.iter().map(|pair| pair.source.as_str()))?;
+        let target = target.resegmenter(pairs.iter().map(|pair| pair.target.as_str()))?;
+        let changed_words = match alignment_targets {
+            Some(targets) => changed_words(pairs, vocabularies, targets.words()).into_iter().collect(),
+            None => HashSet::new(),
+        };
+        Ok(Self { vocabularies: vocabularies.clone(), sides: [source, target], changed_words, rate })
+    }
+
     /// Segments a pair anew. None if it has unknown tokens, whose text is lost, or changed words.
     fn segment(&self, index: usize, whole: &Example, rng: &mut SeededRng) -> Option<Example> {
         let sides = [&whole.source, &whole.target];
@@ -227,7 +268,8 @@ impl Resegmentation {
     /// Returns the word of each source and target token.
     fn words(&self, example: &Example, words: WordSplitting) -> [Vec<usize>; 2] {
         let [source, target] = &self.vocabularies;
-        [source.join(&example.source, words), target.join(&example.target, words)].map(|(_, tokens)| tokens.word_of_token)
+        [source.join(&example.source, words), target.join(&example.target, words)]
+            .map(|(_, tokens)| tokens.word_of_token)
     }
 }
 
@@ -241,19 +283,22 @@ mod tests {
 
     fn pairs() -> Vec<Pair> {
         let words = [("the", "la"), ("red", "rufo"), ("fox", "mi"), ("old", "vela"), ("owl", "ku"), ("sings", "kanta")];
-        let pair = |number: usize| {
+        let mut pairs = Vec::new();
+        for number in 0..60 {
             let chosen = (0..=number % 4).map(|place| words[(number * (place + 1)) % words.len()]);
             let (source, target): (Vec<&str>, Vec<&str>) = chosen.unzip();
-            Pair { source: source.join(" "), target: target.join(" ") }
-        };
-        (0..60).map(pair).collect()
+            pairs.push(Pair::new(source.join(" "), target.join(" ")));
+        }
+        pairs
+    }
+
+    fn vocabulary(side: fn(&Pair) -> &str, tokenization: Tokenization) -> Arc<Vocabulary> {
+        Arc::new(Vocabulary::train(pairs().iter().map(side), tokenization, Normalization::NONE, 60).unwrap())
     }
 
     fn examples(tokenization: Tokenization, augmentation: Augmentation) -> ([Arc<Vocabulary>; 2], EpochData) {
-        let learn = |side: fn(&Pair) -> &str| {
-            Arc::new(Vocabulary::train(pairs().iter().map(side), tokenization, Normalization::NONE, 60).unwrap())
-        };
-        let vocabularies = [learn(|pair| &pair.source), learn(|pair| &pair.target)];
+        let vocabularies =
+            [vocabulary(|pair| &pair.source, tokenization), vocabulary(|pair| &pair.target, tokenization)];
         let corpus = EncodedCorpus::new(pairs(), &vocabularies[0], &vocabularies[1], MAX_LENGTH).unwrap();
         let alignment_targets =
             AlignmentTargets::new(&corpus.pairs, &aligner::train(&corpus.pairs, NormalForm::Nfc, &|_| {}), 1.0);
@@ -262,35 +307,36 @@ mod tests {
         (vocabularies, examples)
     }
 
+    /// True if a text is that of a pair followed by that of one of the others.
+    fn begins_with(text: &[String; 2], pair: &Pair, others: &[Pair]) -> bool {
+        let source = text[0].strip_prefix(&format!("{} ", pair.source));
+        let target = text[1].strip_prefix(&format!("{} ", pair.target));
+        others.iter().any(|other| source == Some(&*other.source) && target == Some(&*other.target))
+    }
+
     #[test]
     fn concatenated_pairs_decode_to_both_texts() {
-        for (tokenization, bpe_dropout) in [(Tokenization::Bpe, None), (Tokenization::Bpe, Some(0.3)), (Tokenization::Word, None)] {
-            let (vocabularies, examples) =
-                examples(tokenization, Augmentation { bpe_dropout, concat_pairs: Some(0.5), ..Augmentation::default() });
+        for (tokenization, bpe_dropout) in
+            [(Tokenization::Bpe, None), (Tokenization::Bpe, Some(0.3)), (Tokenization::Word, None)]
+        {
+            let augmentation = Augmentation { bpe_dropout, concat_pairs: Some(0.5), ..Augmentation::default() };
+            let ([source, target], examples) = examples(tokenization, augmentation);
             let all = pairs();
             let epoch = examples.epoch(1, 3);
             assert!(epoch == examples.epoch(1, 3) && epoch != examples.epoch(1, 4));
-            let texts = |example: &Example| {
-                [(0, &example.source), (1, &example.target)]
-                    .map(|(side, ids): (usize, _)| vocabularies[side].decode(ids))
-            };
-            let mut left: Vec<[String; 2]> =
-                all.iter().map(|pair| [pair.source.clone(), pair.target.clone()]).collect();
+            let mut left = all.clone();
             let mut concatenated = 0;
             for example in epoch.iter() {
                 let ends = example.guide.iter().filter(|weight| weight.target as usize == example.target.len());
                 assert_eq!(ends.map(|weight| weight.source as usize).collect::<Vec<_>>(), [example.source.len()]);
-                let decoded = texts(example);
-                if let Some(index) = left.iter().position(|pair| *pair == decoded) {
+                let decoded = [source.decode(&example.source), target.decode(&example.target)];
+                let unchanged = left.iter().position(|pair| pair.source == decoded[0] && pair.target == decoded[1]);
+                if let Some(index) = unchanged {
                     left.remove(index);
                     continue;
                 }
                 concatenated += 1;
-                let is_first = |pair: &&[String; 2]| {
-                    let rest = [0, 1].map(|side: usize| decoded[side].strip_prefix(&format!("{} ", pair[side])));
-                    matches!(rest, [Some(source), Some(target)] if all.iter().any(|pair| pair.source == source && pair.target == target))
-                };
-                assert!(left.iter().any(|pair| is_first(&pair)), "{decoded:?}");
+                assert!(left.iter().any(|pair| begins_with(&decoded, pair, &all)), "{decoded:?}");
             }
             assert!((8..23).contains(&concatenated) && epoch.len() == all.len() - concatenated, "{concatenated}");
         }
@@ -299,10 +345,10 @@ mod tests {
     #[test]
     fn finds_pairs_whose_words_change_by_normalization() {
         let nfkc = Normalization { form: NormalForm::Nfkc, lowercase: false };
-        let pair = |source: &str| Pair { source: source.to_owned(), target: "mi".to_owned() };
-        let pairs = ["the fox", "the fox™", "the ﬁne fox", "the fox ¨"].map(pair);
-        let vocabulary = || Vocabulary::train(pairs.iter().map(|pair| &*pair.source), Tokenization::Bpe, nfkc, 60).unwrap();
-        let vocabularies = [Arc::new(vocabulary()), Arc::new(vocabulary())];
+        let pairs = ["the fox", "the fox™", "the ﬁne fox", "the fox ¨"].map(|source| Pair::new(source, "mi"));
+        let texts = pairs.iter().map(|pair| &*pair.source);
+        let vocabulary = Arc::new(Vocabulary::train(texts, Tokenization::Bpe, nfkc, 60).unwrap());
+        let vocabularies = [vocabulary.clone(), vocabulary];
         assert_eq!(changed_words(&pairs, &vocabularies, WordSplitting::Punctuation), [1]);
         assert!(changed_words(&pairs, &vocabularies, WordSplitting::Whitespace).is_empty());
     }
@@ -323,9 +369,12 @@ mod tests {
         assert_eq!(examples.epoch(1, 0).len(), 1);
     }
 
+    fn weight(target: u32, source: u32) -> GuideWeight {
+        GuideWeight { target, source, weight: 1.0 }
+    }
+
     #[test]
     fn alignment_targets_stay_within_their_pair() {
-        let weight = |target, source| GuideWeight { target, source, weight: 1.0 };
         let first =
             Example { guide: vec![weight(0, 1), weight(1, 0), weight(2, 2)], ..Example::new(vec![5, 6], vec![7, 8]) };
         let second = Example { guide: vec![weight(0, 0), weight(1, 1)], ..Example::new(vec![9], vec![4]) };
@@ -338,12 +387,11 @@ mod tests {
     fn bpe_dropout_respects_the_maximum_length() {
         let (_, mut examples) =
             examples(Tokenization::Bpe, Augmentation { bpe_dropout: Some(0.9), ..Augmentation::default() });
-        let length = |example: &Example| example.source.len().max(example.target.len());
-        let longest = examples.whole.iter().map(length).max().unwrap();
-        assert!(examples.epoch(1, 0).iter().any(|example| length(example) > longest));
+        let longest = examples.whole.iter().map(longer_side).max().unwrap();
+        assert!(examples.epoch(1, 0).iter().any(|example| longer_side(example) > longest));
         examples.max_length = longest;
         let epoch = examples.epoch(1, 0);
-        assert!(epoch.iter().all(|example| length(example) <= longest));
+        assert!(epoch.iter().all(|example| longer_side(example) <= longest));
         assert!(epoch.iter().zip(&examples.whole).any(|(resegmented, whole)| resegmented.source != whole.source));
     }
 
@@ -353,7 +401,7 @@ mod tests {
             examples(Tokenization::Word, Augmentation { concat_pairs: Some(0.999), ..Augmentation::default() });
         examples.max_length = 4;
         let epoch = examples.epoch(1, 0);
-        assert!(epoch.iter().all(|example| example.source.len().max(example.target.len()) <= 4));
+        assert!(epoch.iter().all(|example| longer_side(example) <= 4));
         assert!(epoch.len() > examples.whole.len() / 2 && epoch.len() < examples.whole.len());
     }
 }

@@ -6,6 +6,7 @@
 //! The end of the stem stays, since vowel harmony and inflection class depend on it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::random::SeededRng;
 use crate::text::{Example, Vocabulary};
@@ -23,6 +24,12 @@ pub(super) struct Hallucination {
     donors: BTreeMap<u32, Vec<usize>>,
 }
 
+/// Token of a source that the target can have.
+struct Letter {
+    source: u32,
+    target: u32,
+}
+
 /// A run of tokens that both sides share.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Stem {
@@ -37,7 +44,9 @@ impl Hallucination {
         let target_tokens = source.copies(target);
         let mut donors: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, example) in examples.iter().enumerate() {
-            example.source.first().into_iter().for_each(|&first| donors.entry(first).or_default().push(index));
+            if let Some(&first) = example.source.first() {
+                donors.entry(first).or_default().push(index);
+            }
         }
         Self { share, target_tokens, donors }
     }
@@ -55,16 +64,23 @@ impl Hallucination {
         }
         let beginning = &letters[..1 + rng.below(letters.len() - 2)];
         let replaced = 1 + rng.below(stem.length - KEPT);
-        let spliced =
-            |tokens: &[u32], from: usize, new: Vec<u32>| [&tokens[..from], &new, &tokens[from + replaced..]].concat();
-        let source = beginning.iter().map(|&(token, _)| token).collect();
-        let target = beginning.iter().map(|&(_, token)| token).collect();
-        Example::new(spliced(&pair.source, stem.source, source), spliced(&pair.target, stem.target, target))
+        let source: Vec<u32> = beginning.iter().map(|letter| letter.source).collect();
+        let target: Vec<u32> = beginning.iter().map(|letter| letter.target).collect();
+        Example::new(
+            spliced(&pair.source, stem.source..stem.source + replaced, &source),
+            spliced(&pair.target, stem.target..stem.target + replaced, &target),
+        )
     }
 
-    /// Returns the tokens of the source that the target can have, with the target's token.
-    fn letters(&self, pair: &Example) -> Vec<(u32, u32)> {
-        pair.source.iter().filter_map(|&token| Some((token, self.target_tokens[token as usize]?))).collect()
+    /// Returns the tokens of the source that the target can have.
+    fn letters(&self, pair: &Example) -> Vec<Letter> {
+        let mut letters = Vec::with_capacity(pair.source.len());
+        for &source in &pair.source {
+            if let Some(target) = self.target_tokens[source as usize] {
+                letters.push(Letter { source, target });
+            }
+        }
+        letters
     }
 
     /// Returns the longest common substring, the first if several are equally long.
@@ -86,6 +102,11 @@ impl Hallucination {
     }
 }
 
+/// Returns the tokens with those of a range replaced by others.
+fn spliced(tokens: &[u32], range: Range<usize>, others: &[u32]) -> Vec<u32> {
+    [&tokens[..range.start], others, &tokens[range.end..]].concat()
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -101,28 +122,29 @@ mod tests {
         ("⟨V⟩⟨PST⟩sein", "war"),
     ];
 
+    fn vocabulary(texts: [&str; 5], protected: &[&str]) -> Arc<Vocabulary> {
+        let learned = Vocabulary::train(texts.into_iter(), Tokenization::Char, Normalization::NONE, 99).unwrap();
+        let protected = ProtectedTokens::new(protected.iter().map(|&token| token.to_owned())).unwrap();
+        Arc::new(learned.with_protected_tokens(&protected))
+    }
+
     fn vocabularies() -> [Arc<Vocabulary>; 2] {
-        let learn = |texts: [&str; 5], protected: &[&str]| {
-            let learned = Vocabulary::train(texts.into_iter(), Tokenization::Char, Normalization::NONE, 99).unwrap();
-            let protected = ProtectedTokens::new(protected.iter().map(|&token| token.to_owned())).unwrap();
-            Arc::new(learned.with_protected_tokens(&protected))
-        };
         let lemmas = PAIRS.map(|(source, _)| source.rsplit('⟩').next().unwrap());
-        [learn(lemmas, &["⟨V⟩", "⟨N⟩", "⟨PST⟩", "⟨PTCP⟩", "⟨PL⟩"]), learn(PAIRS.map(|(_, target)| target), &[])]
+        let forms = PAIRS.map(|(_, form)| form);
+        [vocabulary(lemmas, &["⟨V⟩", "⟨N⟩", "⟨PST⟩", "⟨PTCP⟩", "⟨PL⟩"]), vocabulary(forms, &[])]
     }
 
     /// Returns different hallucinations of a pair.
     fn hallucinated(index: usize) -> Vec<[String; 2]> {
         let [source, target] = vocabularies();
-        let example =
-            |(lemma, form): (&str, &str)| Example::new(source.encode(lemma).unwrap(), target.encode(form).unwrap());
-        let examples = PAIRS.map(example);
+        let examples =
+            PAIRS.map(|(lemma, form)| Example::new(source.encode(lemma).unwrap(), target.encode(form).unwrap()));
         let hallucination = Hallucination::new(1.0, &examples, [&source, &target]);
-        let text = |number| {
+        let mut texts = Vec::new();
+        for number in 0..200 {
             let new = hallucination.apply(&examples[index], &examples, &mut SeededRng::new(1, "test", number));
-            [source.decode(&new.source), target.decode(&new.target)]
-        };
-        let mut texts: Vec<[String; 2]> = (0..200).map(text).collect();
+            texts.push([source.decode(&new.source), target.decode(&new.target)]);
+        }
         texts.sort();
         texts.dedup();
         texts
@@ -149,8 +171,9 @@ mod tests {
     #[test]
     fn features_stay_out_of_targets_with_a_joint_vocabulary() {
         let [joint, _] = vocabularies();
-        let example = |text: &str| Example::new(joint.encode(text).unwrap(), joint.encode("murren").unwrap());
-        let examples = [example("⟨V⟩⟨PST⟩murren"), example("⟨V⟩⟨PTCP⟩radeln")];
+        let form = joint.encode("murren").unwrap();
+        let examples =
+            ["⟨V⟩⟨PST⟩murren", "⟨V⟩⟨PTCP⟩radeln"].map(|lemma| Example::new(joint.encode(lemma).unwrap(), form.clone()));
         let hallucination = Hallucination::new(1.0, &examples, [&joint, &joint]);
         for number in 0..50 {
             let new = hallucination.apply(&examples[0], &examples, &mut SeededRng::new(1, "test", number));

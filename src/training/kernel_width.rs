@@ -36,12 +36,16 @@ pub fn learn_kernel_width(shape: KernelShape, keys: &[f32], values: &[f32], step
 /// Mean squared error of each point predicted from all others; row j of the batch masks point j.
 fn leave_one_out_error(score: &Kernel, keys: &[f32], values: &[f32]) -> candle_core::Result<Tensor> {
     let points = keys.len();
-    let each = |line: &[f32]| Tensor::from_slice(line, (points, 1, 1), &Cpu);
-    let (x, y) = (each(keys)?, each(values)?);
-    let all = |each: &Tensor| each.reshape((1, points, 1))?.broadcast_as((points, points, 1));
+    let (x, y) = (Tensor::from_slice(keys, (points, 1, 1), &Cpu)?, Tensor::from_slice(values, (points, 1, 1), &Cpu)?);
     let others = (1.0 - Tensor::eye(points, DType::F32, &Cpu)?)?;
-    let pooled = pool(score, &x, &all(&x)?, &all(&y)?, Some(&others))?;
+    let pooled = pool(score, &x, &repeated(&x)?, &repeated(&y)?, Some(&others))?;
     (pooled.values - y)?.sqr()?.mean_all()
+}
+
+/// Repeats all points, `[points, 1, 1]`, for each of them: `[points, points, 1]`.
+fn repeated(points: &Tensor) -> candle_core::Result<Tensor> {
+    let count = points.dim(0)?;
+    points.reshape((1, count, 1))?.broadcast_as((count, count, 1))
 }
 
 #[cfg(test)]
@@ -51,21 +55,24 @@ mod tests {
     /// Points that alternate around a sine, so that neither the narrowest kernel nor the widest fits best.
     fn points() -> [Vec<f32>; 2] {
         let x: Vec<f32> = (0..40).map(|index| index as f32 / 10.0).collect();
-        let deviation = |index: usize| if index.is_multiple_of(2) { 0.3 } else { -0.3 };
-        [x.clone(), x.iter().enumerate().map(|(index, x)| (2.0 * x).sin() + deviation(index)).collect()]
+        let deviations = [0.3, -0.3].into_iter().cycle();
+        [x.clone(), x.iter().zip(deviations).map(|(x, deviation)| (2.0 * x).sin() + deviation).collect()]
+    }
+
+    /// Leave-one-out error of a Gaussian kernel of this width.
+    fn error(width: f32, [x, y]: &[Vec<f32>; 2]) -> f32 {
+        let inverse_width = Tensor::new(&[1.0 / width], &Cpu).unwrap();
+        let score = Kernel { shape: KernelShape::Gaussian, inverse_width };
+        leave_one_out_error(&score, x, y).unwrap().to_scalar::<f32>().unwrap()
     }
 
     #[test]
     fn learned_width_lowers_the_leave_one_out_error() {
-        let [x, y] = points();
-        let width = learn_kernel_width(KernelShape::Gaussian, &x, &y, 300).unwrap();
-        let error = |width: f32| {
-            let inverse_width = Tensor::new(&[1.0 / width], &Cpu).unwrap();
-            let score = Kernel { shape: KernelShape::Gaussian, inverse_width };
-            leave_one_out_error(&score, &x, &y).unwrap().to_scalar::<f32>().unwrap()
-        };
+        let points = points();
+        let width = learn_kernel_width(KernelShape::Gaussian, &points[0], &points[1], 300).unwrap();
         assert!(width < 0.5, "{width}");
-        assert!([0.8, 1.25].into_iter().all(|factor| error(width) <= error(factor * width)), "{width} is a minimum");
+        let least = error(width, &points);
+        assert!([0.8, 1.25].into_iter().all(|factor| least <= error(factor * width, &points)), "{width} is a minimum");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Adam with gradient clipping by global norm and an exponential moving average (EMA) of the parameters.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use candle_core::{Result, Tensor};
 
@@ -32,15 +33,17 @@ impl Average {
 }
 
 impl Optimizer {
-    /// Returns an optimizer at step 0. `average` is the decay of the moving average, if there is one.
-    pub fn new(parameters: &Parameters, max_gradient_norm: f64, average: Option<f64>) -> Result<Self> {
+    /// Returns an optimizer at step 0. `ema_decay` is the decay of the moving average, if there is one.
+    pub fn new(parameters: &Parameters, max_gradient_norm: f64, ema_decay: Option<f64>) -> Result<Self> {
         let mut moments = BTreeMap::new();
         for (name, parameter) in parameters.iter() {
             moments.insert(name.clone(), AdamState::zeros(parameter)?);
         }
-        let average =
-            average.map(|decay| Ok::<_, candle_core::Error>(Average { decay, parameters: parameters.deep_copy()? }));
-        Ok(Self { backend: parameters.backend(), moments, average: average.transpose()?, steps: 0, max_gradient_norm })
+        let average = match ema_decay {
+            Some(decay) => Some(Average { decay, parameters: parameters.deep_copy()? }),
+            None => None,
+        };
+        Ok(Self { backend: parameters.backend(), moments, average, steps: 0, max_gradient_norm })
     }
 
     /// Restores the optimizer after `steps` steps from the tensors of [`Self::state`].
@@ -50,42 +53,29 @@ impl Optimizer {
     pub fn restore(
         parameters: &Parameters,
         max_gradient_norm: f64,
-        average: Option<f64>,
+        ema_decay: Option<f64>,
         steps: u64,
         state: &mut BTreeMap<String, Tensor>,
     ) -> Result<Self> {
-        let mut optimizer = Self { steps, ..Self::new(parameters, max_gradient_norm, average)? };
-        let mut restore = |kind: &str, name: &str, tensor: &mut Tensor| match state.remove(&format!("{kind}/{name}")) {
-            Some(saved) if saved.shape() == tensor.shape() && all_finite(&saved)? => {
-                *tensor = saved;
-                Ok(())
-            }
-            _ => candle_core::bail!(
-                "the {} of {name} is missing, has the wrong shape or is not finite",
-                kind.replace('_', " ")
-            ),
-        };
+        let mut optimizer = Self { steps, ..Self::new(parameters, max_gradient_norm, ema_decay)? };
         // Clipping bounds the means of the gradients and of their squares; the factor allows for rounding.
         let norm = 1.01 * max_gradient_norm as f32;
-        let within = |kind: &str, name: &str, tensor: &Tensor, limits: std::ops::RangeInclusive<f32>| {
-            let values = tensor.flatten_all()?.to_vec1::<f32>()?;
-            match values.iter().find(|value| !limits.contains(value)) {
-                None => Ok(()),
-                Some(value) => candle_core::bail!(
-                    "the {kind} moment of {name} has the value {value:e}, which is impossible with gradients clipped to \
-                     norm {max_gradient_norm}"
-                ),
-            }
-        };
         for (name, moments) in &mut optimizer.moments {
-            restore("first_moment", name, &mut moments.first)?;
-            restore("second_moment", name, &mut moments.second)?;
-            within("first", name, &moments.first, -norm..=norm)?;
-            within("second", name, &moments.second, 0.0..=norm * norm)?;
+            for (kind, moment, range) in
+                [("first", &mut moments.first, -norm..=norm), ("second", &mut moments.second, 0.0..=norm * norm)]
+            {
+                restore_tensor(moment, &format!("{kind}_moment"), name, state)?;
+                if let Some(value) = value_outside(&range, moment)? {
+                    candle_core::bail!(
+                        "the {kind} moment of {name} has the value {value:e}, which is impossible with gradients clipped \
+                         to norm {max_gradient_norm}"
+                    );
+                }
+            }
         }
         if let Some(average) = &mut optimizer.average {
             for (name, parameter) in average.parameters.iter_mut() {
-                restore("average", name, parameter)?;
+                restore_tensor(parameter, "average", name, state)?;
             }
         }
         Ok(optimizer)
@@ -131,4 +121,29 @@ impl Optimizer {
         }
         Ok(norm)
     }
+}
+
+/// Replaces a tensor by the saved one of this kind and parameter.
+fn restore_tensor(
+    tensor: &mut Tensor,
+    kind: &str,
+    parameter: &str,
+    saved: &mut BTreeMap<String, Tensor>,
+) -> Result<()> {
+    match saved.remove(&format!("{kind}/{parameter}")) {
+        Some(found) if found.shape() == tensor.shape() && all_finite(&found)? => {
+            *tensor = found;
+            Ok(())
+        }
+        _ => candle_core::bail!(
+            "the {} of {parameter} is missing, has the wrong shape or is not finite",
+            kind.replace('_', " ")
+        ),
+    }
+}
+
+/// Returns the first value of a tensor that is not in a range, if any.
+fn value_outside(range: &RangeInclusive<f32>, tensor: &Tensor) -> Result<Option<f32>> {
+    let values = tensor.flatten_all()?.to_vec1::<f32>()?;
+    Ok(values.into_iter().find(|value| !range.contains(value)))
 }

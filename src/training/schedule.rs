@@ -43,11 +43,13 @@ mod tests {
 
     #[test]
     fn cosine_and_hold_decay_to_zero_and_plateau_stays() {
-        let factors = |schedule: Schedule| {
-            [-1.0, 0.0, 0.5, 0.6, 0.8, 1.0, 2.0].map(|done| (schedule.factor(done) * 1e3).round() / 1e3)
-        };
-        assert_eq!(factors(Schedule::Cosine), [1.0, 1.0, 0.5, 0.345, 0.095, 0.0, 0.0]);
-        assert_eq!(factors(Schedule::Hold), [1.0, 1.0, 1.0, 1.0, 0.5, 0.0, 0.0]);
-        assert_eq!(factors(Schedule::Plateau), [1.0; 7]);
+        for (schedule, factors) in [
+            (Schedule::Cosine, [1.0, 1.0, 0.5, 0.345, 0.095, 0.0, 0.0]),
+            (Schedule::Hold, [1.0, 1.0, 1.0, 1.0, 0.5, 0.0, 0.0]),
+            (Schedule::Plateau, [1.0; 7]),
+        ] {
+            let found = [-1.0, 0.0, 0.5, 0.6, 0.8, 1.0, 2.0].map(|done| (schedule.factor(done) * 1e3).round() / 1e3);
+            assert_eq!(found, factors, "{schedule:?}");
+        }
     }
 }

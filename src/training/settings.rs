@@ -1,6 +1,7 @@
 //! Settings of a training run.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{Augmentation, Retention, Schedule};
 use crate::kernels::matrix::Precision;
@@ -47,10 +48,10 @@ pub struct TrainingSettings {
     pub label_smoothing: f64,
     /// Weight of the guided alignment loss; none without guided alignment.
     #[serde(default)]
-    pub guidance: Option<f64>,
+    pub guided_alignment: Option<f64>,
     /// Decay of the parameters' moving average; none without averaging.
     #[serde(default)]
-    pub average: Option<f64>,
+    pub ema_decay: Option<f64>,
     /// BPE-dropout: probability of skipping a merge; none without it.
     #[serde(default)]
     pub bpe_dropout: Option<f64>,
@@ -78,9 +79,12 @@ pub struct TrainingSettings {
     pub patience: Option<u64>,
     /// Metric that selects the best model.
     pub metric: Metric,
-    /// Retention of validated models beside the best one.
+    /// Number of best validated models that are kept beside the best one; none without them.
     #[serde(default)]
-    pub keep: Option<Retention>,
+    pub keep_best: Option<usize>,
+    /// Number of last validated models that are kept beside the best one; none without them.
+    #[serde(default)]
+    pub keep_last: Option<usize>,
     /// True to record attention on the sample sentences at each validation.
     #[serde(default)]
     pub keep_attention: bool,
@@ -101,6 +105,24 @@ impl TrainingSettings {
         }
     }
 
+    /// Renames settings in JSON that earlier versions called otherwise.
+    pub fn rename_earlier_keys(settings: &mut Map<String, Value>) {
+        for (earlier, now) in [("guidance", "guided_alignment"), ("average", "ema_decay")] {
+            if let Some(value) = settings.remove(earlier) {
+                settings.insert(now.to_owned(), value);
+            }
+        }
+        // One of {"best": 3}, {"last": 3} and null.
+        if let Some(Value::Object(kept)) = settings.remove("keep") {
+            settings.extend(kept.into_iter().map(|(criterion, number)| (format!("keep_{criterion}"), number)));
+        }
+    }
+
+    /// Returns which validated models are kept beside the best one.
+    pub fn retention(&self) -> Option<Retention> {
+        self.keep_best.map(Retention::Best).or(self.keep_last.map(Retention::Last))
+    }
+
     /// Returns the data augmentation.
     pub fn augmentation(&self) -> Augmentation {
         let Self { bpe_dropout, concat_pairs, hallucination, .. } = *self;
@@ -116,9 +138,29 @@ impl TrainingSettings {
 
     /// Describes guided alignment by `links`, as in "attention is …".
     pub fn describe_guidance(&self, links: &str) -> String {
-        match self.guidance {
+        match self.guided_alignment {
             Some(weight) => format!("guided by {links}, with weight {weight}"),
             None => "not guided".to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn renamed(mut settings: Value) -> Value {
+        TrainingSettings::rename_earlier_keys(settings.as_object_mut().unwrap());
+        settings
+    }
+
+    #[test]
+    fn earlier_names_of_settings_are_read() {
+        let earlier = json!({"seed": 2, "guidance": 0.1, "average": null, "keep": {"last": 3}});
+        assert_eq!(renamed(earlier), json!({"seed": 2, "guided_alignment": 0.1, "ema_decay": null, "keep_last": 3}));
+        assert_eq!(renamed(json!({"keep": {"best": 1}})), json!({"keep_best": 1}));
+        assert_eq!(renamed(json!({"keep": null, "ema_decay": 0.9})), json!({"ema_decay": 0.9}));
     }
 }

@@ -29,8 +29,8 @@ pub struct TrainState {
     #[serde(default)]
     pub validated_step: u64,
     /// Consecutive validations without improvement.
-    #[serde(alias = "stale")]
-    pub evals_since_best: u64,
+    #[serde(alias = "stale", alias = "evals_since_best")]
+    pub validations_since_best: u64,
     /// Best validation score; higher is better.
     pub best_score: Option<f64>,
     /// Validation loss of the best model; none in older files.
@@ -38,8 +38,8 @@ pub struct TrainState {
     pub loss_of_best: Option<f64>,
     /// Best score of the scheduled validations, without the additional one at the end of an interrupted run. None in older
     /// files.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub best_due_score: Option<f64>,
+    #[serde(default, alias = "best_due_score", skip_serializing_if = "Option::is_none")]
+    pub best_scheduled_score: Option<f64>,
     /// Lowest validation loss.
     pub best_loss: Option<f64>,
     /// Step of the best score.
@@ -73,7 +73,7 @@ impl TrainState {
         let counts =
             [self.epoch, self.position as u64, self.skipped, self.best_step, self.validations, self.validated_step];
         let within = self.step <= MAX_STEPS && counts.iter().all(|&count| count <= self.step);
-        if !within || self.evals_since_best > self.validations || u64::from(self.decays) > self.validations {
+        if !within || self.validations_since_best > self.validations || u64::from(self.decays) > self.validations {
             return Err("its counts of steps, epochs and validations are inconsistent".to_owned());
         }
         check_seconds(self.seconds)?;
@@ -107,8 +107,8 @@ impl TrainState {
     }
 
     /// Returns the best score of the scheduled validations, against which improvement is measured.
-    pub fn best_due(&self) -> Option<f64> {
-        self.best_due_score.or(self.best_score).filter(|_| self.validations > 0)
+    pub fn best_scheduled(&self) -> Option<f64> {
+        self.best_scheduled_score.or(self.best_score).filter(|_| self.validations > 0)
     }
 
     /// Returns the validation score of the best model. In older files, which lack its loss, the lowest loss stands in.
@@ -149,19 +149,34 @@ mod tests {
 
     #[test]
     fn older_states_report_their_last_validation() {
-        let state =
-            |validations, validated_step| TrainState { step: 9, validations, validated_step, ..TrainState::default() };
-        assert_eq!([state(0, 0), state(2, 0), state(2, 6)].map(|state| state.last_validation()), [0, 9, 6]);
+        for (validations, validated_step, expected) in [(0, 0, 0), (2, 0, 9), (2, 6, 6)] {
+            let state = TrainState { step: 9, validations, validated_step, ..TrainState::default() };
+            assert_eq!(state.last_validation(), expected);
+        }
+    }
+
+    #[test]
+    fn states_of_earlier_versions_are_read() {
+        let state = TrainState { validations_since_best: 2, best_scheduled_score: Some(1.5), ..TrainState::default() };
+        let now = serde_json::to_string(&state).unwrap();
+        let earlier = now.replace("validations_since_best", "evals_since_best");
+        let earlier = earlier.replace("best_scheduled_score", "best_due_score");
+        let oldest = earlier.replace("evals_since_best", "stale");
+        for text in [now, earlier, oldest] {
+            assert_eq!(serde_json::from_str::<TrainState>(&text).unwrap(), state, "{text}");
+        }
     }
 
     /// The learning rate decays over the time that the auxiliary models have left.
     #[test]
     fn share_of_time_leaves_out_auxiliary_models() {
-        let share = |seconds, auxiliary_seconds| {
-            TrainState { seconds, auxiliary_seconds, ..TrainState::default() }.share_of_time(60.0)
-        };
-        assert_eq!([share(15.0, 0.0), share(40.0, 40.0), share(45.0, 40.0)], [0.25, 0.0, 0.25]);
-        assert_eq!([share(60.0, 40.0), share(61.0, 60.0)], [1.0, 1.0], "no time is left");
+        // In the last two cases no time is left.
+        for (seconds, auxiliary_seconds, share) in
+            [(15.0, 0.0, 0.25), (40.0, 40.0, 0.0), (45.0, 40.0, 0.25), (60.0, 40.0, 1.0), (61.0, 60.0, 1.0)]
+        {
+            let state = TrainState { seconds, auxiliary_seconds, ..TrainState::default() };
+            assert_eq!(state.share_of_time(60.0), share, "{seconds} {auxiliary_seconds}");
+        }
     }
 
     /// A resumed run compares new scores with these: the last bit can decide which model is kept.

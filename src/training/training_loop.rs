@@ -11,7 +11,7 @@ use super::{
 };
 use crate::communicator::Communicator;
 use crate::kernels::tensor_mut::all_finite;
-use crate::model::{Dropout, RnnSearch};
+use crate::model::{BatchLoss, Dropout, RnnSearch, TrainingStep};
 use crate::parameters::Gradients;
 use crate::text::Batch;
 
@@ -35,12 +35,18 @@ pub struct TrainingLoop<'a> {
     seconds_before: f64,
     consecutive_skips: u64,
     last_save: Instant,
-    /// Start of this run's loop, without the preparation, and the number of steps before it.
-    loop_began: (Instant, u64),
+    loop_start: LoopStart,
+}
+
+/// Start of this run's loop, without the preparation.
+struct LoopStart {
+    time: Instant,
+    /// Number of steps before it.
+    step: u64,
 }
 
 /// Parts of a training loop.
-pub struct TrainerParts<'a> {
+pub struct TrainingLoopParts<'a> {
     /// Model, whose parameters must track gradients.
     pub model: RnnSearch,
     /// Optimizer of its parameters.
@@ -59,6 +65,14 @@ pub struct TrainerParts<'a> {
     pub began: Instant,
 }
 
+/// Improvements by a validation.
+struct Improvement {
+    /// The model is the best so far.
+    best: bool,
+    /// The loss is the lowest so far.
+    lower_loss: bool,
+}
+
 /// Sums over the part of an epoch that this run has trained.
 #[derive(Default)]
 struct EpochTotals {
@@ -72,11 +86,12 @@ impl<'a> TrainingLoop<'a> {
     ///
     /// # Errors
     /// The gradients cannot be allocated.
-    pub fn new(parts: TrainerParts<'a>) -> Result<Self> {
-        let TrainerParts { model, optimizer, progress, settings, examples, validation, communicator, began } = parts;
+    pub fn new(parts: TrainingLoopParts<'a>) -> Result<Self> {
+        let TrainingLoopParts { model, optimizer, progress, settings, examples, validation, communicator, began } =
+            parts;
         Ok(Self {
             seconds_before: progress.seconds,
-            loop_began: (Instant::now(), progress.step),
+            loop_start: LoopStart { time: Instant::now(), step: progress.step },
             gradients: Gradients::zeros(model.parameters())?,
             model,
             optimizer,
@@ -145,9 +160,8 @@ impl<'a> TrainingLoop<'a> {
             if self.processes.is_root() {
                 if due {
                     self.validate(store)?;
-                } else if self.last_save.elapsed() >= save_every && self.consecutive_skips == 0 {
-                    self.ensure_finite()?;
-                    self.save(store)?;
+                } else {
+                    self.save_if_due(save_every, store)?;
                 }
             }
             let should_stop = self.synchronize(store)?;
@@ -189,8 +203,8 @@ impl<'a> TrainingLoop<'a> {
 
     /// Estimates the seconds left, given the batches of the current epoch.
     fn seconds_left(&self, batches: usize) -> f64 {
-        let (began, steps_before) = self.loop_began;
-        let pace = began.elapsed().as_secs_f64() / (self.progress.step - steps_before) as f64;
+        let LoopStart { time, step } = self.loop_start;
+        let pace = time.elapsed().as_secs_f64() / (self.progress.step - step) as f64;
         let epochs = (self.settings.max_epochs - self.progress.epoch) as f64;
         let by_epochs = pace * (epochs * batches as f64 - self.progress.position as f64);
         let by_time = self.settings.max_minutes.map_or(f64::INFINITY, |minutes| 60.0 * minutes - self.seconds());
@@ -202,39 +216,25 @@ impl<'a> TrainingLoop<'a> {
     }
 
     fn out_of_patience(&self) -> bool {
-        self.settings.patience.is_some_and(|patience| self.progress.evals_since_best >= patience)
+        self.settings.patience.is_some_and(|patience| self.progress.validations_since_best >= patience)
     }
 
+    /// Takes the step of a batch, of which the current epoch has `batches`.
     fn step<'e>(&mut self, batch: &Batch, batches: usize, totals: &mut EpochTotals) -> Result<Event<'e>> {
-        let settings = self.settings;
         let began = Instant::now();
-        let step = self.progress.step + 1;
         let learning_rate = self.learning_rate(self.share_done(batches));
-        let dropout = Dropout::new(settings.dropout, settings.seed, step);
-        let (share, smoothing) = (self.processes.share(), settings.label_smoothing);
-        let loss = self.model.gradients_of_share(batch, share, smoothing, &dropout, &mut self.gradients)?;
-        let loss = self.processes.all_reduce(&self.gradients, loss, self.model.device())?;
-        let updated = loss.smoothed.is_finite()
-            && self.optimizer.step(self.model.parameters(), &self.gradients, learning_rate)?.is_finite();
-        let epoch = self.progress.epoch + 1;
-        self.progress.step = step;
+        let loss = self.update_parameters(batch, learning_rate)?;
+        self.progress.step += 1;
         self.progress.position += 1;
         self.progress.seconds = self.seconds();
-        if !updated {
-            self.progress.skipped += 1;
-            self.consecutive_skips += 1;
-            if self.consecutive_skips == MAX_CONSECUTIVE_SKIPS {
-                return Err(self.diverged(&format!("loss or gradient of {MAX_CONSECUTIVE_SKIPS} consecutive steps")));
-            }
-            return Ok(Event::Skipped { step, skipped: self.progress.skipped });
-        }
+        let Some(loss) = loss else { return self.skip() };
         self.consecutive_skips = 0;
         totals.loss += loss.smoothed;
         totals.tokens += loss.tokens;
         totals.time += began.elapsed();
         Ok(Event::Step(StepReport {
-            epoch,
-            step,
+            epoch: self.progress.epoch + 1,
+            step: self.progress.step,
             loss: totals.loss / totals.tokens as f64,
             done: self.share_done(batches),
             learning_rate,
@@ -242,6 +242,32 @@ impl<'a> TrainingLoop<'a> {
             seconds: self.progress.seconds,
             seconds_left: self.seconds_left(batches),
         }))
+    }
+
+    /// Updates the parameters by the gradients of a batch, and returns its loss. If the loss or a gradient is not finite,
+    /// nothing is updated, and there is none.
+    fn update_parameters(&mut self, batch: &Batch, learning_rate: f64) -> Result<Option<BatchLoss>> {
+        let settings = self.settings;
+        let dropout = Dropout::new(settings.dropout, settings.seed, self.progress.step + 1);
+        let step = TrainingStep::new(batch, settings.label_smoothing, dropout).of_share(self.processes.share());
+        let loss = self.model.gradients(step, &mut self.gradients)?;
+        let loss = self.processes.all_reduce(&self.gradients, loss, self.model.device())?;
+        let is_updated = loss.smoothed.is_finite()
+            && self.optimizer.step(self.model.parameters(), &self.gradients, learning_rate)?.is_finite();
+        Ok(is_updated.then_some(loss))
+    }
+
+    /// Counts a step without an update.
+    ///
+    /// # Errors
+    /// Too many steps in a row are skipped.
+    fn skip<'e>(&mut self) -> Result<Event<'e>> {
+        self.progress.skipped += 1;
+        self.consecutive_skips += 1;
+        if self.consecutive_skips == MAX_CONSECUTIVE_SKIPS {
+            return Err(self.diverged(&format!("loss or gradient of {MAX_CONSECUTIVE_SKIPS} consecutive steps")));
+        }
+        Ok(Event::Skipped { step: self.progress.step, skipped: self.progress.skipped })
     }
 
     fn diverged(&self, what: &str) -> anyhow::Error {
@@ -273,17 +299,17 @@ impl<'a> TrainingLoop<'a> {
         store.event(&Event::Validating)?;
         let report = self.report()?;
         let score = report.validation_score(self.settings.metric).score;
-        let before = self.progress.best_due();
-        let (best, lower_loss) = self.update_best(&report);
+        let before = self.progress.best_scheduled();
+        let Improvement { best, lower_loss } = self.update_best(&report);
         let progress = &mut self.progress;
-        progress.best_due_score = Some(before.map_or(score, |before| before.max(score)));
+        progress.best_scheduled_score = Some(before.map_or(score, |before| before.max(score)));
         progress.validations += 1;
         if lower_loss || before.is_none_or(|before| score > before) {
-            progress.evals_since_best = 0;
+            progress.validations_since_best = 0;
         } else {
-            progress.evals_since_best += 1;
+            progress.validations_since_best += 1;
             if self.settings.schedule == Schedule::Plateau
-                && progress.evals_since_best.is_multiple_of(VALIDATIONS_BEFORE_DECAY)
+                && progress.validations_since_best.is_multiple_of(VALIDATIONS_BEFORE_DECAY)
             {
                 progress.decays += 1;
             }
@@ -296,10 +322,10 @@ impl<'a> TrainingLoop<'a> {
     fn final_validation(&mut self, store: &mut dyn Store) -> Result<()> {
         store.event(&Event::Validating)?;
         let report = self.report()?;
-        let (best_loss, best_due) = (self.progress.best_loss, self.progress.best_due());
-        let (best, _) = self.update_best(&report);
+        let (best_loss, best_scheduled) = (self.progress.best_loss, self.progress.best_scheduled());
+        let Improvement { best, .. } = self.update_best(&report);
         self.progress.best_loss = best_loss;
-        self.progress.best_due_score = best_due;
+        self.progress.best_scheduled_score = best_scheduled;
         self.save_validation(&report, best, store)
     }
 
@@ -326,8 +352,8 @@ impl<'a> TrainingLoop<'a> {
         }
     }
 
-    /// Updates the best results. Returns true for the best model so far, and true for the lowest loss so far.
-    fn update_best(&mut self, report: &ValidationReport) -> (bool, bool) {
+    /// Updates the best results.
+    fn update_best(&mut self, report: &ValidationReport) -> Improvement {
         let progress = &mut self.progress;
         let validation_score = report.validation_score(self.settings.metric);
         let best = validation_score.beats(progress.best_validation_score());
@@ -340,7 +366,7 @@ impl<'a> TrainingLoop<'a> {
             progress.loss_of_best = Some(validation_score.loss);
             progress.best_step = progress.step;
         }
-        (best, lower_loss)
+        Improvement { best, lower_loss }
     }
 
     fn save_validation(&mut self, report: &ValidationReport, best: bool, store: &mut dyn Store) -> Result<()> {
@@ -349,6 +375,15 @@ impl<'a> TrainingLoop<'a> {
         store.event(&Event::Validation { progress: &self.progress, report, best })?;
         self.save(store)?;
         store.save_validated(&self.snapshot(), best)
+    }
+
+    /// Saves the state between validations, unless the last save is recent.
+    fn save_if_due(&mut self, save_every: Duration, store: &mut dyn Store) -> Result<()> {
+        if self.last_save.elapsed() < save_every || self.consecutive_skips > 0 {
+            return Ok(());
+        }
+        self.ensure_finite()?;
+        self.save(store)
     }
 
     fn save(&mut self, store: &mut dyn Store) -> Result<()> {
@@ -379,18 +414,19 @@ mod tests {
     use crate::text::{EncodedCorpus, GuideWeight, Normalization, Pair, Tokenization, Vocabulary};
     use crate::training::Augmentation;
 
+    fn vocabulary(text: &str) -> Arc<Vocabulary> {
+        let texts = std::iter::once(text);
+        Arc::new(Vocabulary::train(texts, Tokenization::Word, Normalization::NONE, 99).unwrap())
+    }
+
     /// Calls `test` with a training loop over two pairs.
-    fn with_trainer(test: impl FnOnce(TrainingLoop, &EpochData)) {
+    fn with_training_loop(test: impl FnOnce(TrainingLoop, &EpochData)) {
         let settings = r#"{"seed": 1, "batch": {"sentences": 2}, "learning_rate": 0.01, "warmup_steps": 1, "decay": 1.0,
             "label_smoothing": 0.1, "dropout": {"embeddings": 0, "annotations": 0, "states": 0, "readout": 0},
             "max_gradient_norm": 1.0, "max_epochs": 9, "validate_every": null, "patience": null, "metric": "bleu"}"#;
         let settings: TrainingSettings = serde_json::from_str(settings).unwrap();
-        let pair = |source: &str, target: &str| Pair { source: source.to_owned(), target: target.to_owned() };
-        let pairs = vec![pair("a b c", "x y"), pair("b c", "y z")];
-        let train_vocabulary = |texts: &[&str]| {
-            Arc::new(Vocabulary::train(texts.iter().copied(), Tokenization::Word, Normalization::NONE, 99).unwrap())
-        };
-        let vocabularies = [train_vocabulary(&["a b c"]), train_vocabulary(&["x y z"])];
+        let pairs = vec![Pair::new("a b c", "x y"), Pair::new("b c", "y z")];
+        let vocabularies = [vocabulary("a b c"), vocabulary("x y z")];
         let corpus = EncodedCorpus::new(pairs.clone(), &vocabularies[0], &vocabularies[1], 9).unwrap();
         let held_out = EncodedCorpus::new(pairs, &vocabularies[0], &vocabularies[1], 9).unwrap();
         let examples = EpochData::new(corpus, &vocabularies, None, Augmentation::default(), 9).unwrap();
@@ -400,18 +436,23 @@ mod tests {
         let parameters =
             Parameters::initialize(&architecture.parameter_spec(), 1, &Device::Cpu).unwrap().with_grad().unwrap();
         let optimizer = Optimizer::new(&parameters, 1.0, None).unwrap();
-        let model = RnnSearch::new(architecture, parameters).unwrap();
         let validation = ValidationSet {
             corpus: &held_out,
             samples: &held_out,
             source_vocabulary: &vocabularies[0],
             target_vocabulary: &vocabularies[1],
         };
-        let (settings, examples) = (&settings, &examples);
-        let (progress, began) = (TrainState::default(), Instant::now());
-        let (validation, communicator) = (&validation, &SingleProcess);
-        let parts = TrainerParts { model, optimizer, progress, settings, examples, validation, communicator, began };
-        test(TrainingLoop::new(parts).unwrap(), examples);
+        let parts = TrainingLoopParts {
+            model: RnnSearch::new(architecture, parameters).unwrap(),
+            optimizer,
+            progress: TrainState::default(),
+            settings: &settings,
+            examples: &examples,
+            validation: &validation,
+            communicator: &SingleProcess,
+            began: Instant::now(),
+        };
+        test(TrainingLoop::new(parts).unwrap(), &examples);
     }
 
     struct PanicsOnSave;
@@ -437,79 +478,85 @@ mod tests {
     /// The additional validation of an interrupted run must not count against later ones.
     #[test]
     fn only_scheduled_validations_count_for_patience() {
-        for (due, evals_since_best) in [(None, 1), (Some(-1.0), 0)] {
-            with_trainer(|mut trainer, _| {
-                let before = TrainState {
+        for (best_scheduled_score, validations_since_best) in [(None, 1), (Some(-1.0), 0)] {
+            with_training_loop(|mut training, _| {
+                training.progress = TrainState {
                     validations: 3,
                     best_score: Some(200.0),
                     best_loss: Some(0.0),
+                    best_scheduled_score,
                     ..TrainState::default()
                 };
-                trainer.progress = TrainState { best_due_score: due, ..before };
-                trainer.validate(&mut Silent).unwrap();
-                assert_eq!(trainer.progress.evals_since_best, evals_since_best);
-                assert!(trainer.progress.best_score == Some(200.0) && trainer.progress.best_due_score.is_some());
+                training.validate(&mut Silent).unwrap();
+                let progress = &training.progress;
+                assert_eq!(progress.validations_since_best, validations_since_best);
+                assert!(progress.best_score == Some(200.0) && progress.best_scheduled_score.is_some());
             });
         }
-        with_trainer(|mut trainer, _| {
-            trainer.final_validation(&mut Silent).unwrap();
-            assert!(trainer.progress.best_score.is_some() && trainer.progress.best_due().is_none());
+        with_training_loop(|mut training, _| {
+            training.final_validation(&mut Silent).unwrap();
+            assert!(training.progress.best_score.is_some() && training.progress.best_scheduled().is_none());
         });
     }
 
     /// The tie is broken against the best model's loss, not against the lowest loss so far.
     #[test]
     fn equal_scores_are_ranked_by_loss() {
-        with_trainer(|mut trainer, _| {
-            let mut report = trainer.report().unwrap();
+        with_training_loop(|mut training, _| {
+            let mut report = training.report().unwrap();
             let is_best = [(85.0, 1.5), (90.0, 2.0), (90.0, 1.8), (90.0, 1.9)].map(|(bleu, loss)| {
                 (report.scores.bleu, report.loss) = (bleu, loss);
-                trainer.update_best(&report).0
+                training.update_best(&report).best
             });
             assert_eq!(is_best, [true, true, true, false]);
         });
     }
 
+    /// Sets the first value of a tensor to infinity.
+    fn corrupt(tensor: &Tensor) {
+        with_slice_mut(tensor, |values: &mut [f32]| {
+            values[0] = f32::INFINITY;
+            Ok(())
+        })
+        .unwrap();
+    }
+
     #[test]
     fn saves_nothing_with_values_that_are_not_finite() {
         for kind in ["parameter", "first_moment"] {
-            with_trainer(|mut trainer, _| {
-                let corrupt = |(name, tensor): (String, &Tensor)| {
-                    let write = |values: &mut [f32]| {
-                        values[0] = f32::INFINITY;
-                        Ok(())
-                    };
-                    name.starts_with(kind).then(|| with_slice_mut(tensor, write).unwrap())
-                };
-                trainer.snapshot().tensors().into_iter().find_map(corrupt).unwrap();
+            with_training_loop(|mut training, _| {
+                let snapshot = training.snapshot();
+                corrupt(snapshot.tensors().iter().find(|(name, _)| name.starts_with(kind)).unwrap().1);
                 for validate in [TrainingLoop::validate, TrainingLoop::final_validation] {
-                    let message = validate(&mut trainer, &mut PanicsOnSave).unwrap_err().to_string();
+                    let message = validate(&mut training, &mut PanicsOnSave).unwrap_err().to_string();
                     assert!(message.contains(kind) && message.contains("was kept"), "{message}");
                 }
             });
         }
     }
 
+    /// Values of all parameters.
+    fn parameters(training: &TrainingLoop) -> Vec<Vec<f32>> {
+        let parameters = training.model.parameters().iter();
+        parameters.map(|(_, tensor)| tensor.flatten_all().unwrap().to_vec1().unwrap()).collect()
+    }
+
     #[test]
     fn skips_steps_without_finite_loss_and_fails_after_several() {
-        with_trainer(|mut trainer, examples| {
+        with_training_loop(|mut training, examples| {
             let good = Batch::new(&examples.epoch(1, 0), &[0, 1]);
             let mut bad = Batch::new(&examples.epoch(1, 0), &[0, 1]);
             bad.alignment_targets[0].push(GuideWeight { target: 0, source: 0, weight: f32::NAN });
-            let parameters = |trainer: &TrainingLoop| -> Vec<Vec<f32>> {
-                let values = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1().unwrap();
-                trainer.model.parameters().iter().map(|(_, tensor)| values(tensor)).collect()
-            };
             let mut totals = EpochTotals::default();
             for (batch, applied_steps) in [(&good, 1), (&bad, 1), (&bad, 1), (&good, 2)] {
-                let before = parameters(&trainer);
-                let event = trainer.step(batch, 9, &mut totals).unwrap();
+                let before = parameters(&training);
+                let event = training.step(batch, 9, &mut totals).unwrap();
                 let updated = std::ptr::eq(batch, &raw const good);
-                assert_eq!((matches!(event, Event::Step(_)), parameters(&trainer) != before), (updated, updated));
-                assert_eq!(trainer.progress.applied_steps(), applied_steps);
+                assert_eq!((matches!(event, Event::Step(_)), parameters(&training) != before), (updated, updated));
+                assert_eq!(training.progress.applied_steps(), applied_steps);
             }
-            assert_eq!((trainer.progress.step, trainer.progress.skipped), (4, 2));
-            let failed = (1..=MAX_CONSECUTIVE_SKIPS).find(|_| trainer.step(&bad, 9, &mut totals).is_err());
+            assert_eq!((training.progress.step, training.progress.skipped), (4, 2));
+            let failed = (1..=MAX_CONSECUTIVE_SKIPS).find(|_| training.step(&bad, 9, &mut totals).is_err());
             assert_eq!(failed, Some(MAX_CONSECUTIVE_SKIPS), "a good step resets the count");
         });
     }

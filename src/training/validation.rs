@@ -9,14 +9,17 @@ use serde_json::Value;
 use super::{Metric, ValidationScore};
 use crate::alignment::{Alignment, AttentionStats, AttentionSums};
 use crate::metrics::{self, Scores};
-use crate::model::{BatchLoss, ForcedScores, RnnSearch};
-use crate::search::{BeamSearch, Source, search_all};
-use crate::text::{Batch, BatchSize, EncodedCorpus, Example, Pair, Vocabulary, are_single_words, bucketed};
+use crate::model::{BatchLoss, RnnSearch};
+use crate::search::{BeamOptions, Source, search_all};
+use crate::text::{
+    Batch, BatchSize, EncodedCorpus, Example, Pair, Segmentation, Vocabulary, are_single_words, bucketed,
+};
 
 /// Maximum number of pairs that a validation translates, evenly spaced; the loss is computed over all.
 const MAX_TRANSLATED: usize = 1000;
 /// Minimum BLEU that is not noise: lower values count as 0, and the loss breaks the tie.
 const MIN_BLEU: f64 = 1.0;
+
 /// Held-out pairs as text and as ids.
 pub struct ValidationSet<'a> {
     /// The pairs. References are normalized before comparison with translations.
@@ -100,7 +103,7 @@ impl ValidationSet<'_> {
     /// Translates sources by greedy search.
     fn translate<'e>(&self, model: &RnnSearch, examples: impl Iterator<Item = &'e Example>) -> Result<Vec<String>> {
         let sources: Vec<Source> = examples.map(|example| Source::from(example.source.clone())).collect();
-        let found = search_all(&[model], &sources, &BeamSearch::greedy().into(), &mut |_| {})?;
+        let found = search_all(&[model], &sources, &BeamOptions::greedy().into(), &mut |_| {})?;
         Ok(found.iter().map(|hypotheses| self.target_vocabulary.decode(&hypotheses[0].tokens)).collect())
     }
 
@@ -109,17 +112,19 @@ impl ValidationSet<'_> {
         let EncodedCorpus { pairs, examples, .. } = self.samples;
         let translations = self.translate(model, examples.iter())?;
         let forced = model.force_decode(&Batch::new(examples, &Vec::from_iter(0..examples.len())), 0.0)?;
-        let samples = pairs.iter().zip(examples).zip(translations.into_iter().zip(forced));
-        let sample = |((pair, example), (translation, forced)): ((&Pair, &Example), (String, ForcedScores))| {
-            Ok(Sample {
+        let mut samples = Vec::with_capacity(pairs.len());
+        for (index, (translation, forced)) in translations.into_iter().zip(forced).enumerate() {
+            let (pair, example) = (&pairs[index], &examples[index]);
+            let tokens = self.token_alignment(example, forced.alignment());
+            samples.push(Sample {
                 source: pair.source.clone(),
                 reference: pair.target.clone(),
                 translation,
-                attention: self.word_alignment(pair, example, &self.token_alignment(example, forced.alignment()))?,
+                attention: self.word_alignment(pair, example, &tokens)?,
                 score: forced.log_probability() / forced.log_probabilities.len() as f64,
-            })
-        };
-        samples.map(sample).collect()
+            });
+        }
+        Ok(samples)
     }
 
     /// Returns true if every source is a single word, apart from tags and features.
@@ -162,13 +167,15 @@ impl ValidationSet<'_> {
     }
 
     fn word_alignment(&self, pair: &Pair, example: &Example, tokens: &Alignment) -> Result<Alignment> {
-        let segment = |vocabulary: &Vocabulary, text: &str, length: usize| {
-            vocabulary.segment(text, vocabulary.tokenization().words()).map(|segmentation| segmentation.cut_to(length))
-        };
-        let source = segment(self.source_vocabulary, &pair.source, example.source.len())?;
-        let target = segment(self.target_vocabulary, &pair.target, example.target.len())?;
+        let source = segmented(self.source_vocabulary, &pair.source, example.source.len())?;
+        let target = segmented(self.target_vocabulary, &pair.target, example.target.len())?;
         Ok(tokens.merge(source.words, &source.word_of_token, target.words, &target.word_of_token))
     }
+}
+
+/// Segments a text, as far as its first tokens reach.
+fn segmented(vocabulary: &Vocabulary, text: &str, tokens: usize) -> Result<Segmentation> {
+    Ok(vocabulary.segment(text, vocabulary.tokenization().words())?.cut_to(tokens))
 }
 
 impl ValidationReport {
@@ -237,16 +244,21 @@ mod tests {
         assert_eq!(Metric::Bleu.logged_score(&serde_json::json!({"loss": 1.0})), None);
     }
 
+    fn score_of_sentences(word_error_rate: f64) -> ValidationScore {
+        score_by_errors(ErrorRates::Sentences { word_error_rate, character_error_rate: 0.0 })
+    }
+
+    fn score_by_errors(errors: ErrorRates) -> ValidationScore {
+        let report = ValidationReport { scores: Scores { errors, ..report(0.0).scores }, ..report(0.0) };
+        assert_eq!(Metric::Wer.logged_score(&serde_json::to_value(&report).unwrap()).unwrap().loss, 1.0);
+        report.validation_score(Metric::Wer)
+    }
+
     #[test]
     fn lower_word_error_rate_is_better() {
-        let score = |errors| {
-            let report = ValidationReport { scores: Scores { errors, ..report(0.0).scores }, ..report(0.0) };
-            assert_eq!(Metric::Wer.logged_score(&serde_json::to_value(&report).unwrap()).unwrap().loss, 1.0);
-            report.validation_score(Metric::Wer)
-        };
-        let sentences = |word_error_rate| score(ErrorRates::Sentences { word_error_rate, character_error_rate: 0.0 });
-        assert!(sentences(10.0).beats(Some(sentences(20.0))));
-        assert!(score(ErrorRates::SingleWords { wer: 1.0, per: 9.0 }).beats(Some(sentences(2.0))));
+        assert!(score_of_sentences(10.0).beats(Some(score_of_sentences(20.0))));
+        let single_words = score_by_errors(ErrorRates::SingleWords { wer: 1.0, per: 9.0 });
+        assert!(single_words.beats(Some(score_of_sentences(2.0))));
     }
 
     #[test]

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use candle_core::Device;
 
 use super::{
-    DecodeOptions, ForcedScore, LinkOptions, LinkedPair, Linker, Sentence, TranslateOptions, Translation, Translator,
-    learn_aligner,
+    DecodeOptions, ForcedScore, LinkOptions, LinkedPair, Linker, Sentence, Translation, Translator, learn_aligner,
 };
 use crate::aligner::WordAligner;
 use crate::checkpoint::ModelDir;
@@ -50,8 +49,8 @@ impl Translator {
         Ok(found.swap_remove(0).swap_remove(0))
     }
 
-    /// Translates sentences without markup, whose placeholders are text. Returns at least one translation of each, best first.
-    /// [`Self::prepare`] takes all options.
+    /// Translates sentences without markup, whose placeholders are text. Returns at least one translation of each, best
+    /// first. [`Self::prepare`] takes all options.
     ///
     /// # Errors
     /// An option is out of range, or a constraint contains tokens that the model does not know.
@@ -61,7 +60,7 @@ impl Translator {
         options: &DecodeOptions,
     ) -> Result<Vec<Vec<Translation>>> {
         let sentences: Vec<Sentence> = sentences.iter().map(|sentence| Sentence::from(sentence.as_ref())).collect();
-        let prepared = self.prepared(&TranslateOptions::of_plain_text(options.clone()))?;
+        let prepared = self.prepared_for_plain_text(options.clone())?;
         Ok(prepared.translate_batch(&sentences, 0, &mut |_| {})?)
     }
 
@@ -200,7 +199,7 @@ mod tests {
 
     #[test]
     fn names_options_out_of_range() {
-        let terms = |target: &str| vec![Pair { source: "cat".to_owned(), target: target.to_owned() }];
+        let long_term = Pair::new("cat", "a".repeat(257));
         for (options, name) in [
             (DecodeOptions::beam(0), "--beam"),
             (DecodeOptions::greedy().n_best(0), "--n-best"),
@@ -210,9 +209,12 @@ mod tests {
             (DecodeOptions::greedy().avoid(" "), "--avoid"),
             (DecodeOptions::sample(1).require("chat"), "--require needs beam search"),
             (DecodeOptions { mbr: Some(2), ..DecodeOptions::greedy().require("chat") }, "--require needs beam search"),
-            (DecodeOptions { terms: terms("chat"), ..DecodeOptions::sample(1) }, "--terms needs beam search"),
+            (
+                DecodeOptions { terms: vec![Pair::new("cat", "chat")], ..DecodeOptions::sample(1) },
+                "--terms needs beam search",
+            ),
             (DecodeOptions { mbr: Some(2), ..DecodeOptions::sample(1) }, "omit --sample"),
-            (DecodeOptions { terms: terms(&"a".repeat(257)), ..DecodeOptions::greedy() }, "--terms: a translation"),
+            (DecodeOptions { terms: vec![long_term], ..DecodeOptions::greedy() }, "--terms: a translation"),
         ] {
             let message = options.request().unwrap_err().to_string();
             assert!(message.contains(name), "{message}");

@@ -1,18 +1,18 @@
 //! Constraints on translations as text, and their conversion to tokens.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 
 use super::markup::{PlacedPhrase, PlaceholderPlace};
+use super::request::GivenTokens;
+use super::terminology::{CoveredTerms, Terminology, is_known};
 use super::{MAX_SENTENCE_TOKENS, Placeholders, Sentence};
 use crate::search::{AvoidedPhrases, DecodingConstraints, MAX_REQUIRED_TOKENS, RequiredPhrase};
 use crate::text::{
-    KnownWords, LONGEST_LINE, Normalization, Pair, Segmentation, SortedPhrases, SurfaceForms, UNKNOWN, Tokenization,
-    Vocabulary, WordSplitting, word_spans,
+    KnownWords, LONGEST_LINE, Normalization, Segmentation, SortedPhrases, SurfaceForms, Tokenization, Vocabulary,
+    WordSplitting,
 };
 
 /// Constraints on translations as text.
@@ -26,8 +26,8 @@ pub struct Constraints {
     pub avoided: Vec<String>,
     /// Terms whose translations are required where a term occurs in the source.
     pub terms: Terminology,
-    /// Placeholders of the sentences, where tags and placeholders are taken out of them. In the prefix and in required phrases,
-    /// they stand for those of the sentence.
+    /// Placeholders of the sentences, where tags and placeholders are taken out of them. In the prefix and in required
+    /// phrases, they stand for those of the sentence.
     pub placeholders: Option<Placeholders>,
 }
 
@@ -35,20 +35,13 @@ impl Constraints {
     /// Returns the constraints with their target texts normalized.
     #[must_use]
     pub fn normalized(self, normalization: Normalization) -> Self {
-        let normalize = |text: String| normalization.apply(&text).into_owned();
         Self {
-            prefix: self.prefix.map(normalize),
-            required: self.required.into_iter().map(normalize).collect(),
-            avoided: self.avoided.into_iter().map(normalize).collect(),
+            prefix: self.prefix.map(|prefix| normalization.apply(&prefix).into_owned()),
+            required: normalized(&self.required, normalization),
+            avoided: normalized(&self.avoided, normalization),
             terms: self.terms.normalized(normalization),
             placeholders: self.placeholders,
         }
-    }
-
-    /// True if there are no constraints.
-    pub fn is_empty(&self) -> bool {
-        let Self { prefix, required, avoided, terms, placeholders: _ } = self;
-        prefix.is_none() && required.is_empty() && avoided.is_empty() && terms.by_first_word.is_empty()
     }
 
     /// Returns an avoided phrase that the prefix, a required phrase or the translation of a term contains.
@@ -60,76 +53,8 @@ impl Constraints {
     }
 }
 
-/// Terms with their translations.
-#[derive(Clone, Debug, Default)]
-pub struct Terminology {
-    /// Words and translation of each term by its first word, the longest terms first.
-    by_first_word: HashMap<String, Vec<(Vec<String>, String)>>,
-}
-
-impl Terminology {
-    /// Returns the terminology of pairs of a term and its translation. The first of equal terms counts.
-    pub fn from_pairs(pairs: Vec<Pair>) -> Self {
-        let mut by_first_word: HashMap<String, Vec<(Vec<String>, String)>> = HashMap::new();
-        for Pair { source, target } in pairs {
-            let words: Vec<String> = words(&source).map(Normalization::folded).collect();
-            if let Some(first) = words.first() {
-                by_first_word.entry(first.clone()).or_default().push((words, target.trim().to_owned()));
-            }
-        }
-        by_first_word.values_mut().for_each(|terms| terms.sort_by_key(|(words, _)| std::cmp::Reverse(words.len())));
-        Self { by_first_word }
-    }
-
-    fn translations(&self) -> impl Iterator<Item = &str> {
-        self.by_first_word.values().flatten().map(|(_, translation)| translation.as_str())
-    }
-
-    fn normalized(mut self, normalization: Normalization) -> Self {
-        for (_, translation) in self.by_first_word.values_mut().flatten() {
-            *translation = normalization.apply(translation).into_owned();
-        }
-        self
-    }
-
-    /// Returns the terms whose translations the vocabulary covers, and the translations of the others.
-    fn covered_by(self, target: &Vocabulary) -> Result<(Self, Vec<String>)> {
-        let (mut kept, mut skipped_terms) = (Self::default(), Vec::new());
-        for (first, terms) in self.by_first_word {
-            for (words, translation) in terms {
-                if is_known(&target.encode(&translation)?) {
-                    kept.by_first_word.entry(first.clone()).or_default().push((words, translation));
-                } else {
-                    skipped_terms.push(translation);
-                }
-            }
-        }
-        skipped_terms.sort();
-        Ok((kept, skipped_terms))
-    }
-
-    /// Finds terms in the words of a sentence by leftmost-longest match. Returns their spans and translations.
-    fn find(&self, words: &[String]) -> Vec<(Range<usize>, &str)> {
-        let sentence: Vec<String> = words.iter().map(|word| Normalization::folded(word)).collect();
-        let mut found = Vec::new();
-        let mut start = 0;
-        while let Some(word) = sentence.get(start) {
-            let terms = self.by_first_word.get(word).map_or(&[][..], Vec::as_slice);
-            let term = terms.iter().find(|(words, _)| sentence[start..].starts_with(words));
-            let end = start + term.map_or(1, |(words, _)| words.len());
-            found.extend(term.map(|(_, translation)| (start..end, translation.as_str())));
-            start = end;
-        }
-        found
-    }
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    word_spans(text, WordSplitting::Terms).into_iter().map(|span| &text[span])
-}
-
-fn is_known(tokens: &[u32]) -> bool {
-    !tokens.is_empty() && !tokens.contains(&UNKNOWN)
+fn normalized(texts: &[String], normalization: Normalization) -> Vec<String> {
+    texts.iter().map(|text| normalization.apply(text).into_owned()).collect()
 }
 
 /// Constraints compiled to the tokens of a model.
@@ -175,7 +100,7 @@ impl CompiledConstraints {
             [] => AvoidedPhrases::default(),
             _ => AvoidedPhrases::new(avoided, target.surface_forms(), known_words),
         };
-        let (terms, skipped_terms) = constraints.terms.covered_by(target)?;
+        let CoveredTerms { terms, skipped: skipped_terms } = constraints.terms.covered_by(target)?;
         let avoided = Arc::new(avoided);
         Ok(Self { prefix: constraints.prefix, required, placed, avoided, terms, skipped_terms, placeholders })
     }
@@ -255,27 +180,37 @@ impl CompiledConstraints {
         Ok(DecodingConstraints { required, surface_forms, ..constraints }.within_tokens())
     }
 
+    /// Returns the translations of the terms in a sentence as phrases, with the source tokens of each word of the term.
     fn required_terms(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<Vec<RequiredPhrase>> {
-        if self.terms.by_first_word.is_empty() {
+        if self.terms.is_empty() {
             return Ok(Vec::new());
         }
-        let (given, before) = sentence.segment_given(source, WordSplitting::Terms)?;
-        let Segmentation { words, word_of_token, .. } = given.cut_to(MAX_SENTENCE_TOKENS);
-        let required = |(span, translation): (Range<usize>, &str)| {
-            let first_token = |word: usize| before + word_of_token.partition_point(|&of_token| of_token < word);
-            let term = span.map(|word| first_token(word)..first_token(word + 1)).collect();
-            let text = target.written_text(translation).into_owned();
-            Ok(RequiredPhrase { tokens: target.encode(&text)?, text, term })
-        };
-        self.terms.find(&words).into_iter().map(required).collect()
+        let GivenTokens { segmentation, tokens_before } = sentence.segment_given(source, WordSplitting::Terms)?;
+        let Segmentation { words, word_of_token, .. } = segmentation.cut_to(MAX_SENTENCE_TOKENS);
+        let mut required = Vec::new();
+        for found in self.terms.find(&words) {
+            let mut term = Vec::with_capacity(found.words.len());
+            for word in found.words {
+                let start = word_of_token.partition_point(|&of_token| of_token < word);
+                let end = word_of_token.partition_point(|&of_token| of_token <= word);
+                term.push(tokens_before + start..tokens_before + end);
+            }
+            let text = target.written_text(found.translation).into_owned();
+            required.push(RequiredPhrase { tokens: target.encode(&text)?, text, term });
+        }
+        Ok(required)
     }
 }
 
 /// Removes duplicates and phrases that another phrase contains as whole words. Terms at other places are kept.
 fn without_subsumed(phrases: Vec<RequiredPhrase>, surface_forms: &SurfaceForms) -> Vec<RequiredPhrase> {
-    let is_needed =
-        |&index: &usize| !(0..phrases.len()).any(|other| is_subsumed(&phrases, index, other, surface_forms));
-    (0..phrases.len()).filter(is_needed).map(|index| phrases[index].clone()).collect()
+    let mut kept = Vec::with_capacity(phrases.len());
+    for (index, phrase) in phrases.iter().enumerate() {
+        if !(0..phrases.len()).any(|other| is_subsumed(&phrases, index, other, surface_forms)) {
+            kept.push(phrase.clone());
+        }
+    }
+    kept
 }
 
 /// True if a phrase is a duplicate of another one, or contained in it as whole words.
@@ -294,7 +229,7 @@ fn is_subsumed(phrases: &[RequiredPhrase], index: usize, other: usize, surface_f
     index != other && is_whole && takes_precedence
 }
 
-/// Takes the placeholders of the sentences out of a phrase.
+/// Takes placeholders out of a phrase, if there are any in the sentences.
 fn placed_phrase(given: &str, placeholders: Option<&Placeholders>) -> PlacedPhrase {
     match placeholders {
         Some(placeholders) => PlacedPhrase::new(given, placeholders),
@@ -302,6 +237,7 @@ fn placed_phrase(given: &str, placeholders: Option<&Placeholders>) -> PlacedPhra
     }
 }
 
+/// Encodes a prefix, of which at most the longest line counts.
 fn encode_prefix(prefix: &str, target: &Vocabulary) -> Result<Vec<u32>> {
     if prefix.trim().is_empty() {
         return Ok(Vec::new());
@@ -316,6 +252,7 @@ fn encode_prefix(prefix: &str, target: &Vocabulary) -> Result<Vec<u32>> {
     encode_known(prefix, target)
 }
 
+/// Encodes a text that the vocabulary must cover.
 fn encode_known(text: &str, target: &Vocabulary) -> Result<Vec<u32>> {
     let tokens = target.encode(text)?;
     ensure!(
@@ -338,32 +275,7 @@ fn shortened(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::PhraseBoundaries;
-
-    fn terms(pairs: &[(&str, &str)]) -> Terminology {
-        let pair = |&(source, target): &(&str, &str)| Pair { source: source.to_owned(), target: target.to_owned() };
-        Terminology::from_pairs(pairs.iter().map(pair).collect())
-    }
-
-    #[test]
-    fn finds_the_longest_terms_as_whole_words() {
-        let terms = terms(&[
-            ("new", "neu"),
-            ("New  York", "N. Y."),
-            ("york", "Eber"),
-            ("new", "jung"),
-            ("", "nichts"),
-            ("Cafe\u{301}", "Bar"),
-        ]);
-        let find = |sentence: &str| -> Vec<(Range<usize>, String)> {
-            let words: Vec<String> = words(sentence).map(str::to_owned).collect();
-            terms.find(&words).into_iter().map(|(span, translation)| (span, translation.to_owned())).collect()
-        };
-        assert_eq!(find("In new york, new things."), [(1..3, "N. Y.".to_owned()), (4..5, "neu".to_owned())]);
-        assert_eq!(find("(New) Yorkshire York"), [(1..2, "neu".to_owned()), (4..5, "Eber".to_owned())]);
-        assert_eq!(find("caf\u{e9} CAFE\u{301}"), [(0..1, "Bar".to_owned()), (1..2, "Bar".to_owned())]);
-        assert!(find("newer").is_empty() && find("").is_empty());
-    }
+    use crate::text::{Pair, PhraseBoundaries};
 
     fn phrase(tokens: &[u32], is_term: bool) -> RequiredPhrase {
         let term = is_term.then_some(0..1).into_iter().collect();
@@ -387,27 +299,32 @@ mod tests {
         }
     }
 
+    fn constraints(prefix: Option<&str>, required: &[&str], avoided: &[&str]) -> Constraints {
+        Constraints {
+            prefix: prefix.map(str::to_owned),
+            required: required.iter().map(|&text| text.to_owned()).collect(),
+            avoided: avoided.iter().map(|&text| text.to_owned()).collect(),
+            ..Constraints::default()
+        }
+    }
+
     #[test]
     fn finds_contradictions() {
-        let constraints = |prefix: Option<&str>, required: &[&str], avoided: &[&str]| {
-            let all = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
-            let prefix = prefix.map(str::to_owned);
-            Constraints { prefix, required: all(required), avoided: all(avoided), ..Constraints::default() }
-        };
         assert_eq!(constraints(None, &["a b"], &["x", "b "]).contradiction().as_deref(), Some("b"));
         assert_eq!(constraints(Some("é a"), &[], &["é"]).contradiction().as_deref(), Some("é"));
         assert_eq!(constraints(Some("ab"), &["ba c"], &["b", "x"]).contradiction(), None);
-        let with_terms = Constraints { terms: terms(&[("a", "une robe")]), ..constraints(None, &[], &["robe"]) };
+        let terms = Terminology::from_pairs(vec![Pair::new("a", "une robe")]);
+        let with_terms = Constraints { terms, ..constraints(None, &[], &["robe"]) };
         assert_eq!(with_terms.contradiction().as_deref(), Some("robe"));
     }
 
     #[test]
     fn finds_contradictions_of_many_constraints_at_once() {
         const COUNT: usize = 20_000;
-        let pair = |index| Pair { source: format!("s{index}"), target: format!("t{index}x") };
+        let terms = (0..COUNT).map(|index| Pair::new(format!("s{index}"), format!("t{index}x"))).collect();
         let mut constraints = Constraints {
             avoided: (0..COUNT).map(|index| format!("q{index}z")).collect(),
-            terms: Terminology::from_pairs((0..COUNT).map(pair).collect()),
+            terms: Terminology::from_pairs(terms),
             ..Constraints::default()
         };
         assert_eq!(constraints.contradiction(), None);

@@ -3,10 +3,12 @@
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{Constraints, Request, ResultSelection, Terminology};
+use super::constraints::Constraints;
+use super::terminology::Terminology;
+use super::{Request, ResultSelection};
 use crate::error::{UsageError, usage};
 use crate::search::{
-    BeamSearch, HypothesisScoring, LengthFormula, LengthLimits, MAX_REQUIRED_PHRASES, SampleSearch, SamplingConfig,
+    BeamOptions, HypothesisScoring, LengthFormula, LengthLimits, MAX_REQUIRED_PHRASES, SamplingConfig, SamplingOptions,
     Search,
 };
 use crate::text::Pair;
@@ -188,12 +190,12 @@ impl DecodeOptions {
             let beam = self.beam.max(self.n_best);
             // Several hypotheses may have the same text.
             let best = if self.n_best == 1 { 1 } else { beam };
-            let search = Search::Beam(BeamSearch { beam, scoring, limits, best });
+            let search = Search::Beam(BeamOptions { beam, scoring, limits, best });
             return Ok(Request { search, selection: ResultSelection::Best(self.n_best) });
         }
         let sampling = SamplingConfig { temperature: self.temperature, top_k: self.top_k, top_p: self.top_p };
         let samples = self.mbr.unwrap_or(self.n_best);
-        let settings = SampleSearch { samples, sampling, scoring, limits, seed: self.seed, first: 0 };
+        let settings = SamplingOptions { samples, sampling, scoring, limits, seed: self.seed, first: 0 };
         let selection = if self.mbr.is_some() { ResultSelection::Mbr(self.n_best) } else { ResultSelection::All };
         Ok(Request { search: Search::Sample(settings), selection })
     }

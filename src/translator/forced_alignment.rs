@@ -13,19 +13,29 @@ pub struct ForcedAlignment {
     pub length: usize,
     /// True if a side was truncated to [`MAX_SENTENCE_TOKENS`].
     pub cut: bool,
-    /// Log-probability of each target token, and of `</s>` unless search stopped before it. Empty for text that the model did
-    /// not translate.
+    /// Log-probability of each target token, and of `</s>` unless search stopped before it, in nats. Empty for text that the
+    /// model did not translate.
     pub(super) token_log_probabilities: Vec<f64>,
+    /// Attention between tokens, `[target tokens × source tokens]`.
     tokens: Alignment,
-    /// Posterior attention of tokens, where it is known.
+    /// Posterior attention between tokens, `[target tokens × source tokens]`, where it is known.
     posteriors: Option<Alignment>,
     pub(super) source: Segmentation,
     pub(super) target: Segmentation,
-    /// Number of tokens of each sentence on both sides, unless one was not translated.
-    sentences: Option<Vec<[usize; 2]>>,
+    /// Number of tokens of each sentence, unless one was not translated.
+    sentences: Option<Vec<SentenceLengths>>,
+}
+
+/// Number of tokens of a sentence and of its translation.
+#[derive(Clone, Copy, Debug)]
+struct SentenceLengths {
+    source: usize,
+    target: usize,
 }
 
 impl ForcedAlignment {
+    /// Returns the alignment of a pair with these attention weights: a row `[source tokens + 1]` for each target token, and
+    /// one for `</s>` if it was predicted.
     pub(super) fn new(
         source: Segmentation,
         target: Segmentation,
@@ -34,11 +44,12 @@ impl ForcedAlignment {
         token_log_probabilities: Vec<f64>,
     ) -> Self {
         let tokens = Alignment::from_rows(source.tokens.clone(), target.tokens.clone(), rows);
+        let lengths = SentenceLengths { source: source.ids.len(), target: target.ids.len() };
         Self {
             log_probability,
             length: target.ids.len() + 1,
             cut: source.cut || target.cut,
-            sentences: (!token_log_probabilities.is_empty()).then(|| vec![[source.ids.len(), target.ids.len()]]),
+            sentences: (!token_log_probabilities.is_empty()).then(|| vec![lengths]),
             token_log_probabilities,
             tokens,
             posteriors: None,
@@ -47,19 +58,12 @@ impl ForcedAlignment {
         }
     }
 
-    /// Joins the alignments of consecutive sentences, as many of them as [`MAX_SENTENCE_TOKENS`] permits. There is at least one.
+    /// Joins the alignments of consecutive sentences, as many of them as [`MAX_SENTENCE_TOKENS`] permits. There is at least
+    /// one.
     pub(super) fn concat(parts: &[&Self]) -> Self {
-        let tokens = |count: usize| {
-            let lengths = parts[..count].iter().map(|part| [part.source.ids.len(), part.target.ids.len()]);
-            lengths.reduce(|one, other| [one[0] + other[0], one[1] + other[1]]).unwrap_or_default()
-        };
-        let fits = |count: &usize| tokens(*count).into_iter().max() <= Some(MAX_SENTENCE_TOKENS);
-        let joined = &parts[..(2..=parts.len()).take_while(fits).last().unwrap_or(1)];
-        let segmentations = |side: fn(&Self) -> &Segmentation| {
-            Segmentation::concat(&Vec::from_iter(joined.iter().map(|part| side(part))))
-        };
+        let joined = &parts[..joined_count(parts)];
         let posteriors: Option<Vec<&Alignment>> = joined.iter().map(|part| part.posteriors.as_ref()).collect();
-        let sentences: Option<Vec<&Vec<[usize; 2]>>> = joined.iter().map(|part| part.sentences.as_ref()).collect();
+        let sentences: Option<Vec<&[SentenceLengths]>> = joined.iter().map(|part| part.sentences.as_deref()).collect();
         Self {
             log_probability: parts.iter().map(|part| part.log_probability).sum(),
             length: parts.iter().map(|part| part.length).sum(),
@@ -67,9 +71,9 @@ impl ForcedAlignment {
             token_log_probabilities: joined.iter().flat_map(|part| part.of_tokens()).copied().collect(),
             tokens: Alignment::concat(&Vec::from_iter(joined.iter().map(|part| &part.tokens))),
             posteriors: posteriors.map(|posteriors| Alignment::concat(&posteriors)),
-            sentences: sentences.map(|sentences| sentences.into_iter().flatten().copied().collect()),
-            source: segmentations(|part| &part.source),
-            target: segmentations(|part| &part.target),
+            sentences: sentences.map(|sentences| sentences.concat()),
+            source: Segmentation::concat(&Vec::from_iter(joined.iter().map(|part| &part.source))),
+            target: Segmentation::concat(&Vec::from_iter(joined.iter().map(|part| &part.target))),
         }
     }
 
@@ -84,7 +88,7 @@ impl ForcedAlignment {
         self.log_probability / self.length as f64
     }
 
-    /// Log-probabilities of the target tokens, without that of `</s>`.
+    /// Log-probabilities of the target tokens, without that of `</s>`, in nats.
     pub(super) fn of_tokens(&self) -> &[f64] {
         &self.token_log_probabilities[..self.target.ids.len().min(self.token_log_probabilities.len())]
     }
@@ -109,7 +113,7 @@ impl ForcedAlignment {
         self.source.is_mostly_unknown()
     }
 
-    /// Alignment of tokens.
+    /// Attention between tokens, `[target tokens × source tokens]`.
     pub fn by_tokens(&self) -> &Alignment {
         &self.tokens
     }
@@ -119,49 +123,67 @@ impl ForcedAlignment {
         [&self.source.word_of_token, &self.target.word_of_token]
     }
 
-    /// Alignment of words.
+    /// Attention between words, `[target words × source words]`.
     pub fn by_words(&self) -> Alignment {
         self.merged(&self.tokens)
     }
 
-    /// Posterior attention of tokens, or α where it is unknown.
+    /// Posterior attention between tokens, `[target tokens × source tokens]`, or α where it is unknown.
     pub fn posteriors_by_tokens(&self) -> &Alignment {
         self.posteriors.as_ref().unwrap_or(&self.tokens)
     }
 
-    /// Posterior attention of words, or α where it is unknown.
+    /// Posterior attention between words, `[target words × source words]`, or α where it is unknown.
     pub fn posteriors_by_words(&self) -> Alignment {
         self.merged(self.posteriors_by_tokens())
     }
 
+    /// Merges the tokens of an alignment to words.
     fn merged(&self, tokens: &Alignment) -> Alignment {
         let (source, target) = (&self.source, &self.target);
         tokens.merge(source.words.clone(), &source.word_of_token, target.words.clone(), &target.word_of_token)
     }
 
-    /// Sentences on both sides, if posteriors are unknown but can be computed.
+    /// Returns the tokens of each sentence, if posteriors are unknown but can be computed; else none.
     pub(super) fn sentences_without_posteriors(&self) -> Vec<Example> {
+        let mut examples = Vec::new();
+        if self.posteriors.is_some() {
+            return examples;
+        }
         let (mut source, mut target) = (&self.source.ids[..], &self.target.ids[..]);
-        let lengths = self.sentences.iter().filter(|_| self.posteriors.is_none()).flatten();
-        let example = |&[sources, targets]: &[usize; 2]| {
-            let (own_source, own_target);
-            (own_source, source) = source.split_at(sources);
-            (own_target, target) = target.split_at(targets);
-            Example::new(own_source.to_vec(), own_target.to_vec())
-        };
-        lengths.map(example).collect()
+        for lengths in self.sentences.iter().flatten() {
+            let (own_source, other_source) = source.split_at(lengths.source);
+            let (own_target, other_target) = target.split_at(lengths.target);
+            examples.push(Example::new(own_source.to_vec(), own_target.to_vec()));
+            (source, target) = (other_source, other_target);
+        }
+        examples
     }
 
-    /// Adds the posteriors of each sentence, in rows of tokens.
+    /// Sets the posteriors of each sentence, a row `[source tokens + 1]` for each of its target tokens.
     pub(super) fn set_posteriors(&mut self, sentences: &[Vec<Vec<f32>>]) {
+        let mut parts = Vec::with_capacity(sentences.len());
         let (mut source, mut target) = (&self.source.tokens[..], &self.target.tokens[..]);
-        let part = |(&[sources, targets], rows): (&[usize; 2], &Vec<Vec<f32>>)| {
-            let (own_source, own_target);
-            (own_source, source) = source.split_at(sources);
-            (own_target, target) = target.split_at(targets);
-            Alignment::from_rows(own_source.to_vec(), own_target.to_vec(), rows)
-        };
-        let parts: Vec<Alignment> = self.sentences.iter().flatten().zip(sentences).map(part).collect();
+        for (lengths, rows) in self.sentences.iter().flatten().zip(sentences) {
+            let (own_source, other_source) = source.split_at(lengths.source);
+            let (own_target, other_target) = target.split_at(lengths.target);
+            parts.push(Alignment::from_rows(own_source.to_vec(), own_target.to_vec(), rows));
+            (source, target) = (other_source, other_target);
+        }
         self.posteriors = Some(Alignment::concat(&Vec::from_iter(&parts)));
     }
+}
+
+/// Number of alignments, from the first on, whose sides have at most [`MAX_SENTENCE_TOKENS`] together; at least one.
+fn joined_count(parts: &[&ForcedAlignment]) -> usize {
+    let (mut count, mut sources, mut targets) = (0, 0, 0);
+    for part in parts {
+        sources += part.source.ids.len();
+        targets += part.target.ids.len();
+        if count > 0 && sources.max(targets) > MAX_SENTENCE_TOKENS {
+            break;
+        }
+        count += 1;
+    }
+    count
 }

@@ -8,9 +8,9 @@ use crate::text::{Pair, Segmentation};
 /// Log-probability of a target given its source, in nats.
 #[derive(Clone, Debug)]
 pub struct ForcedScore {
-    /// Target words with their log-probabilities, each the sum over its tokens.
-    pub words: Vec<(String, f64)>,
-    /// Log-probability of `</s>`.
+    /// Words of the target.
+    pub words: Vec<ScoredWord>,
+    /// Log-probability of `</s>`, in nats.
     pub end: f64,
     /// Number of target tokens, with `</s>`.
     pub tokens: usize,
@@ -21,20 +21,21 @@ pub struct ForcedScore {
 impl ForcedScore {
     /// Sums the log-probabilities of target tokens, `</s>` last, by word.
     pub(super) fn new(source: &Segmentation, target: Segmentation, log_probabilities: &[f64]) -> Self {
-        let mut words: Vec<(String, f64)> = target.words.into_iter().map(|word| (word, 0.0)).collect();
+        let words = target.words.into_iter().map(|word| ScoredWord { word, log_probability: 0.0 });
+        let mut words: Vec<ScoredWord> = words.collect();
         for (&word, log_probability) in target.word_of_token.iter().zip(log_probabilities) {
-            words[word].1 += log_probability;
+            words[word].log_probability += log_probability;
         }
         let end = log_probabilities.last().copied().unwrap_or_default();
         Self { words, end, tokens: log_probabilities.len(), cut: source.cut || target.cut }
     }
 
-    /// Log-probability of the target, with `</s>`.
+    /// Log-probability of the target, with `</s>`, in nats.
     pub fn log_probability(&self) -> f64 {
-        self.words.iter().map(|(_, log_probability)| log_probability).sum::<f64>() + self.end
+        self.words.iter().map(|word| word.log_probability).sum::<f64>() + self.end
     }
 
-    /// Perplexity per token.
+    /// Perplexity of the target per token.
     pub fn perplexity(&self) -> f64 {
         (-self.log_probability() / self.tokens as f64).exp()
     }
@@ -43,11 +44,10 @@ impl ForcedScore {
     pub fn cells(&self, words: bool) -> Vec<String> {
         let mut cells = vec![format!("{:.4}", self.log_probability())];
         if words {
-            for (word, log_probability) in
-                self.words.iter().map(|(word, one)| (word.as_str(), *one)).chain([("</s>", self.end)])
-            {
+            for ScoredWord { word, log_probability } in &self.words {
                 cells.push(format!("{word} {log_probability:.4}"));
             }
+            cells.push(format!("</s> {:.4}", self.end));
         }
         cells
     }
@@ -57,8 +57,6 @@ impl ForcedScore {
     /// # Errors
     /// Serialization fails.
     pub fn json(&self, id: usize, pair: &Pair) -> serde_json::Result<String> {
-        let words =
-            self.words.iter().map(|(word, log_probability)| ScoredWord { word, log_probability: *log_probability });
         serde_json::to_string(&ScoredPair {
             schema: SCHEMA,
             id,
@@ -67,7 +65,7 @@ impl ForcedScore {
             log_probability: self.log_probability(),
             tokens: self.tokens,
             perplexity: self.perplexity(),
-            words: words.collect(),
+            words: self.words.clone(),
             end: self.end,
         })
     }
@@ -81,28 +79,28 @@ pub struct ScoredPair<'a> {
     schema: u32,
     /// Position of the pair, from 0.
     id: usize,
-    /// Source.
+    /// Source of the pair.
     source_text: &'a str,
-    /// Target.
+    /// Target of the pair.
     target_text: &'a str,
     /// Log-probability of the target, in nats, with `</s>`.
     log_probability: f64,
     /// Number of target tokens, with `</s>`.
     tokens: usize,
-    /// Perplexity per token.
+    /// Perplexity of the target per token.
     perplexity: f64,
-    /// Target words.
-    words: Vec<ScoredWord<'a>>,
-    /// Log-probability of `</s>`.
+    /// Words of the target.
+    words: Vec<ScoredWord>,
+    /// Log-probability of `</s>`, in nats.
     end: f64,
 }
 
 /// Target word with its log-probability.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
-struct ScoredWord<'a> {
-    /// Word.
-    word: &'a str,
-    /// Log-probability, in nats: the sum over its tokens.
-    log_probability: f64,
+pub struct ScoredWord {
+    /// Word of the target.
+    pub word: String,
+    /// Log-probability, in nats: the sum over the tokens of the word.
+    pub log_probability: f64,
 }

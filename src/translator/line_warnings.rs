@@ -18,7 +18,9 @@ const MAX_FEATURES: usize = 20;
 struct LineList {
     /// The first line numbers, counted from 1.
     named: Vec<usize>,
+    /// Number of lines.
     count: usize,
+    /// Last line that was added.
     last: Option<usize>,
 }
 
@@ -189,15 +191,17 @@ mod tests {
 
     #[test]
     fn names_some_lines_and_counts_the_others() {
-        let display = |ids: &[usize]| {
+        for (numbers, expected) in [
+            (&[3][..], "line 3"),
+            (&[3, 7], "lines 3 and 7"),
+            (&[1, 2, 3, 4, 5], "lines 1, 2, 3, 4 and 5"),
+            // Several sentences of a line.
+            (&[3, 3, 3, 7, 7], "lines 3 and 7"),
+            (&[1, 2, 3, 4, 5, 6, 7], "lines 1, 2, 3, 4, 5 and 2 more"),
+        ] {
             let mut lines = LineList::default();
-            ids.iter().for_each(|&id| lines.add(id + 1));
-            lines.to_string()
-        };
-        assert_eq!(display(&[2]), "line 3");
-        assert_eq!(display(&[2, 6]), "lines 3 and 7");
-        assert_eq!(display(&[0, 1, 2, 3, 4]), "lines 1, 2, 3, 4 and 5");
-        assert_eq!(display(&[2, 2, 2, 6, 6]), "lines 3 and 7", "several sentences of a line");
-        assert_eq!(display(&[0, 1, 2, 3, 4, 5, 6]), "lines 1, 2, 3, 4, 5 and 2 more");
+            numbers.iter().for_each(|&number| lines.add(number));
+            assert_eq!(lines.to_string(), expected);
+        }
     }
 }

@@ -8,15 +8,15 @@ use crate::text::Pair;
 
 /// Translation with its links.
 pub struct LinkedTranslation<'a> {
-    /// Index of the sentence.
+    /// Index of the sentence among those that were translated together.
     pub sentence: usize,
     /// Rank among the translations of the sentence, from 1.
     pub rank: usize,
     /// Sentence without tag and features.
     pub source: &'a str,
-    /// The translation.
+    /// Translation of the sentence.
     pub translation: &'a Translation,
-    /// Its links.
+    /// The sentence and its translation with their word links.
     pub linked: LinkedPair,
 }
 
@@ -68,21 +68,23 @@ impl Linker {
         translations: &'a [Vec<Translation>],
         sentences: &'a [Sentence],
     ) -> Result<Vec<LinkedTranslation<'a>>> {
-        let of = |(index, (sentence, found)): (usize, (&'a Sentence, &'a Vec<Translation>))| {
-            let ranked = (1..).zip(found);
-            ranked.map(move |(rank, translation)| (index, rank, sentence, translation))
-        };
-        let all = || sentences.iter().zip(translations).enumerate().flat_map(of);
-        let pair = |(.., sentence, one): (usize, usize, &Sentence, &Translation)| {
-            let given = || Pair::new(&*sentence.text, &*one.text);
-            one.without_markup.clone().unwrap_or_else(given)
-        };
-        let pairs: Vec<Pair> = all().map(pair).collect();
-        let linked = self.link_aligned(all().map(|(.., one)| one.alignment.clone()).collect(), &pairs)?;
-        let with_links =
-            |((sentence, rank, given, translation), linked): ((usize, usize, &'a Sentence, _), LinkedPair)| {
-                LinkedTranslation { sentence, rank, source: given.given(), translation, linked }
-            };
-        Ok(all().zip(linked).map(with_links).collect())
+        let mut pairs = Vec::new();
+        let mut aligned = Vec::new();
+        for (sentence, translations) in sentences.iter().zip(translations) {
+            for translation in translations {
+                let without_markup = translation.without_markup.clone();
+                pairs.push(without_markup.unwrap_or_else(|| Pair::new(&*sentence.text, &*translation.text)));
+                aligned.push(translation.alignment.clone());
+            }
+        }
+        let mut linked_pairs = self.link_aligned(aligned, &pairs)?.into_iter();
+        let mut linked_translations = Vec::with_capacity(pairs.len());
+        for (index, (sentence, translations)) in sentences.iter().zip(translations).enumerate() {
+            for ((rank, translation), linked) in (1..).zip(translations).zip(linked_pairs.by_ref()) {
+                let source = sentence.given();
+                linked_translations.push(LinkedTranslation { sentence: index, rank, source, translation, linked });
+            }
+        }
+        Ok(linked_translations)
     }
 }

@@ -6,6 +6,10 @@ mod decode_options;
 mod forced_alignment;
 mod forced_score;
 mod line_warnings;
+mod link_directions;
+mod link_models;
+mod link_options;
+mod linked_pair;
 mod linked_translation;
 mod linker;
 mod markup;
@@ -16,6 +20,7 @@ mod prepared_translator;
 mod quality_estimation;
 mod request;
 mod term_placement;
+mod terminology;
 mod trace;
 mod translate_options;
 mod translation;
@@ -26,7 +31,6 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Result, ensure};
 use candle_core::Device;
-use rayon::prelude::*;
 
 use crate::aligner::WordAligner;
 use crate::attention::InferenceOverrides;
@@ -40,12 +44,13 @@ use crate::text::{
 pub use api::Aligner;
 pub use decode_options::{DecodeOptions, MAX_PHRASE, check_length_penalty};
 pub use forced_alignment::ForcedAlignment;
-pub use forced_score::{ForcedScore, ScoredPair};
+pub use forced_score::{ForcedScore, ScoredPair, ScoredWord};
 pub use line_warnings::{LineWarnings, warn_of_truncated_lines};
+pub use link_models::learn_aligner;
+pub use link_options::{AlignerSource, LinkDirection, LinkOptions, LinksFrom};
+pub use linked_pair::LinkedPair;
 pub use linked_translation::LinkedTranslation;
-pub use linker::{
-    AlignerSource, LinkDirection, LinkOptions, LinkedPair, Linker, LinksFrom, MAX_LINKED_WORDS, learn_aligner,
-};
+pub use linker::{Linker, MAX_LINKED_WORDS};
 pub use markup::{LinkedText, MarkedUp, MarkedUpTexts, Markup, MarkupOptions, Placeholders};
 pub use model_summary::ModelSummary;
 pub use noise_filter::NoiseFilter;
@@ -58,7 +63,7 @@ pub use translation::{SentenceQuality, Translation};
 
 pub use crate::model::PrecisionOption;
 
-/// Tokens of a batch in forced decoding, with padding.
+/// Maximum number of tokens of a batch in forced decoding, with padding.
 const BATCH_TOKENS: usize = 2048;
 
 /// Trained model or ensemble with its vocabularies, which never changes. Clones share the data.
@@ -79,7 +84,7 @@ pub struct Translator {
     known_target_words: Arc<OnceLock<Option<Arc<KnownWords>>>>,
 }
 
-/// Pair with its scores of forced decoding.
+/// Segmented pair with its scores of forced decoding.
 struct ForcedPair {
     source: Segmentation,
     target: Segmentation,
@@ -165,8 +170,8 @@ impl Translator {
         Ok(Self { models, words, ..self.clone() })
     }
 
-    /// Returns the translator with this precision of products in search. Links, and scores of given translations, are computed in
-    /// f32.
+    /// Returns the translator with this precision of products in search. Links, and scores of given translations, are
+    /// computed in f32.
     ///
     /// # Errors
     /// The models are on a GPU, which computes in f32 ([`UsageError`]).
@@ -232,8 +237,11 @@ impl Translator {
     /// Returns the target words of the first model's training data, if it has a statistical aligner, which knows them.
     fn known_target_words(&self) -> Result<Option<Arc<KnownWords>>> {
         let aligner = self.aligner()?;
-        let collected = || aligner.map(|aligner| Arc::new(KnownWords::from_texts(aligner.target_words())));
-        Ok(self.known_target_words.get_or_init(collected).clone())
+        let known = self.known_target_words.get_or_init(|| {
+            let aligner = aligner?;
+            Some(Arc::new(KnownWords::from_texts(aligner.target_words())))
+        });
+        Ok(known.clone())
     }
 
     /// Device of the models.
@@ -247,7 +255,9 @@ impl Translator {
     /// A model fails; its scores are not finite.
     pub fn align_batch(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<ForcedAlignment>> {
         let is_exact = self.models[0].architecture().attention.is_exact();
-        let align = |ForcedPair { source, target, scores }| {
+        let forced = self.force_decode(pairs, RnnSearch::align, on_progress)?;
+        let mut alignments = Vec::with_capacity(forced.len());
+        for ForcedPair { source, target, scores } in forced {
             let log_probability = scores.log_probability();
             let ForcedScores { log_probabilities, weights, posteriors, .. } = scores;
             // An ensemble with a model that has no posteriors has none.
@@ -256,10 +266,9 @@ impl Translator {
             if !posteriors.is_empty() {
                 aligned.set_posteriors(&[posteriors]);
             }
-            aligned
-        };
-        let forced = self.force_decode(pairs, RnnSearch::align, on_progress)?;
-        Ok(forced.into_iter().map(align).collect())
+            alignments.push(aligned);
+        }
+        Ok(alignments)
     }
 
     /// Adds posterior attention to the alignments of translations, by forced decoding, where it is unknown but defined.
@@ -288,12 +297,15 @@ impl Translator {
     /// # Errors
     /// As [`Self::align_batch`].
     pub fn score_batch(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<ForcedScore>> {
-        let score =
-            |ForcedPair { source, target, scores }| ForcedScore::new(&source, target, &scores.log_probabilities);
         let forced = self.force_decode(pairs, |model, batch| model.force_decode(batch, 0.0), on_progress)?;
-        Ok(forced.into_iter().map(score).collect())
+        let mut scored = Vec::with_capacity(forced.len());
+        for ForcedPair { source, target, scores } in forced {
+            scored.push(ForcedScore::new(&source, target, &scores.log_probabilities));
+        }
+        Ok(scored)
     }
 
+    /// Segments pairs and decodes their targets with each model.
     fn force_decode(
         &self,
         pairs: &[Pair],
@@ -308,6 +320,7 @@ impl Translator {
         Ok(all.map(|((source, target), scores)| ForcedPair { source, target, scores }).collect())
     }
 
+    /// Decodes the targets of examples, in batches of similar length, and checks that the scores are finite.
     fn force_decode_examples(
         &self,
         examples: &[Example],
@@ -326,6 +339,7 @@ impl Translator {
         Ok(forced.into_iter().flatten().collect())
     }
 
+    /// Decodes the targets of a batch with each model. Returns the mean of the models for each pair.
     fn force_decode_batch(
         &self,
         batch: &Batch,
@@ -338,10 +352,15 @@ impl Translator {
         if let [_] = forced[..] {
             return Ok(forced.remove(0).collect());
         }
-        let pair = |_| ForcedScores::ensemble_mean(&forced.iter_mut().filter_map(Iterator::next).collect::<Vec<_>>());
-        Ok((0..batch.target.batch()).map(pair).collect())
+        let mut means = Vec::with_capacity(batch.target.batch());
+        for _ in 0..batch.target.batch() {
+            let of_models: Vec<ForcedScores> = forced.iter_mut().filter_map(Iterator::next).collect();
+            means.push(ForcedScores::ensemble_mean(&of_models));
+        }
+        Ok(means)
     }
 
+    /// Fails unless the scores of the models are finite.
     fn check_scores(&self, finite: bool) -> Result<()> {
         ensure!(
             finite,
@@ -357,13 +376,18 @@ impl Translator {
     }
 }
 
+/// Segments texts, each truncated to [`MAX_SENTENCE_TOKENS`]. Blank ones have no tokens.
 fn segment_all<'a>(
     vocabulary: &Vocabulary,
     words: WordSplitting,
     texts: impl Iterator<Item = &'a str>,
 ) -> Result<Vec<Segmentation>> {
-    let segment = |text: &str| vocabulary.segment(if text.trim().is_empty() { "" } else { text }, words);
-    texts.map(|text| Ok(segment(text)?.cut_to(MAX_SENTENCE_TOKENS))).collect()
+    let mut segmented = Vec::with_capacity(texts.size_hint().0);
+    for text in texts {
+        let text = if text.trim().is_empty() { "" } else { text };
+        segmented.push(vocabulary.segment(text, words)?.cut_to(MAX_SENTENCE_TOKENS));
+    }
+    Ok(segmented)
 }
 
 fn examples(sources: &[Segmentation], targets: &[Segmentation]) -> Vec<Example> {
@@ -371,9 +395,12 @@ fn examples(sources: &[Segmentation], targets: &[Segmentation]) -> Vec<Example> 
     pairs.map(|(source, target)| Example::new(source.ids.clone(), target.ids.clone())).collect()
 }
 
-/// Batches of examples of similar length, limited by the tokens of the longer side.
+/// Indices of the examples of each batch: of similar length, limited by the tokens of the longer side.
 fn batches(examples: &[Example]) -> Vec<Vec<usize>> {
-    let longer = |example: &Example| (example.source.len(), example.source.len().max(example.target.len()));
-    let lengths: Vec<(usize, usize)> = examples.iter().map(longer).collect();
+    let mut lengths = Vec::with_capacity(examples.len());
+    for example in examples {
+        let longer = example.source.len().max(example.target.len());
+        lengths.push((example.source.len(), longer));
+    }
     bucketed(&lengths, BatchSize::Tokens(BATCH_TOKENS), &mut crate::random::SeededRng::new(0, "order", 0))
 }

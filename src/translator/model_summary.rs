@@ -47,6 +47,7 @@ impl ModelSummary {
         if let Some(entries) = self.lexicon_entries {
             writeln!(text, "lexicon         {entries} token translations for the lexical bias")?;
         }
+        describe_data(&mut text, &self.checkpoint)?;
         describe_training(&mut text, &self.checkpoint)?;
         describe_history(&mut text, &self.directory)?;
         for (name, size) in self.directory.sizes() {
@@ -60,7 +61,7 @@ impl ModelSummary {
     /// # Errors
     /// Serialization fails.
     pub fn json(&self) -> serde_json::Result<String> {
-        let [best, last] = validations(&self.directory);
+        let Validations { best, last } = Validations::read(&self.directory);
         serde_json::to_string(&Inspection {
             schema: SCHEMA,
             model: &self.path,
@@ -88,15 +89,10 @@ struct Inspection<'a> {
     files: BTreeMap<String, u64>,
 }
 
+/// Writes sizes and variants of the model, and its vocabularies.
 fn describe_model(out: &mut dyn Write, path: &Path, checkpoint: &Checkpoint) -> std::io::Result<()> {
     let config = &checkpoint.config;
     let sizes = &config.architecture;
-    let tokenization = |tokenization: Tokenization| match tokenization {
-        Tokenization::Bpe => "subwords (BPE)",
-        Tokenization::Word => "words",
-        Tokenization::Char => "characters",
-        Tokenization::Letter => "characters decomposed into letters",
-    };
     writeln!(out, "model           {}", path.display())?;
     writeln!(out, "created by      softalign {}, format {}", config.program_version, config.format_version)?;
     writeln!(
@@ -116,8 +112,8 @@ fn describe_model(out: &mut dyn Write, path: &Path, checkpoint: &Checkpoint) -> 
     }
     writeln!(out, "attention       {}; {} decoder", sizes.attention, sizes.decoder)?;
     writeln!(out, "normalization   {}", config.text.normalization)?;
-    writeln!(out, "source          {} {}", sizes.source_vocabulary, tokenization(config.text.source_tokenization))?;
-    writeln!(out, "target          {} {}", sizes.target_vocabulary, tokenization(config.text.target_tokenization))?;
+    writeln!(out, "source          {} {}", sizes.source_vocabulary, token_kind(config.text.source_tokenization))?;
+    writeln!(out, "target          {} {}", sizes.target_vocabulary, token_kind(config.text.target_tokenization))?;
     writeln!(
         out,
         "vocabulary      {}; output layer {}",
@@ -126,8 +122,19 @@ fn describe_model(out: &mut dyn Write, path: &Path, checkpoint: &Checkpoint) -> 
     )
 }
 
-fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::Result<()> {
-    let (data, settings) = (&checkpoint.config.data, &checkpoint.config.training);
+/// Returns what the tokens of a vocabulary are.
+fn token_kind(tokenization: Tokenization) -> &'static str {
+    match tokenization {
+        Tokenization::Bpe => "subwords (BPE)",
+        Tokenization::Word => "words",
+        Tokenization::Char => "characters",
+        Tokenization::Letter => "characters decomposed into letters",
+    }
+}
+
+/// Writes what the model was trained on.
+fn describe_data(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::Result<()> {
+    let data = &checkpoint.config.data;
     if let Some(languages) = &data.languages {
         let names = [&languages.source, &languages.target].map(|code| language_name(code)).join(" to ");
         writeln!(out, "languages       {names} ({languages})")?;
@@ -148,7 +155,12 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
             _ => "held-out pairs".to_owned(),
         },
         counted(data.validation_pairs, "pair")
-    )?;
+    )
+}
+
+/// Writes the settings of training, and the command that began it.
+fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::Result<()> {
+    let settings = &checkpoint.config.training;
     writeln!(
         out,
         "settings        batches of {}, learning rate {}, dropout {}, label smoothing {}, seed {}",
@@ -161,7 +173,6 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
         Schedule::Plateau => "decays when validations stop improving",
     };
     let minutes = settings.max_minutes.map(|minutes| format!(" or {minutes} minutes")).unwrap_or_default();
-    let share = |share: Option<f64>| share.unwrap_or_default();
     writeln!(
         out,
         "                learning rate {schedule}; at most {}{minutes}",
@@ -170,10 +181,10 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
     writeln!(
         out,
         "                BPE dropout {}, concatenated pairs {}, hallucination {}, EMA decay {}",
-        share(settings.bpe_dropout),
-        share(settings.concat_pairs),
-        share(settings.hallucination),
-        share(settings.average)
+        settings.bpe_dropout.unwrap_or_default(),
+        settings.concat_pairs.unwrap_or_default(),
+        settings.hallucination.unwrap_or_default(),
+        settings.ema_decay.unwrap_or_default()
     )?;
     let Some(begun) = &checkpoint.config.begun else { return Ok(()) };
     writeln!(
@@ -186,31 +197,48 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
 
 /// Writes the best and the last validation.
 fn describe_history(out: &mut dyn Write, directory: &ModelDir) -> std::io::Result<()> {
-    for (what, line) in ["best", "last"].into_iter().zip(validations(directory)) {
+    let Validations { best, last } = Validations::read(directory);
+    for (what, line) in [("best", best), ("last", last)] {
         let Some(line) = line else { continue };
-        let number = |key: &str| line[key].as_f64().unwrap_or(f64::NAN);
         let scores = match (line["wer"].as_f64(), line["per"].as_f64()) {
             (Some(wer), Some(per)) => format!("WER {wer:.2} %, PER {per:.2} %"),
-            _ => {
-                format!("BLEU {:.2}, chrF {:.2}, exact {:.1} %", number("bleu"), number("chrf"), number("exact_match"))
-            }
+            _ => format!(
+                "BLEU {:.2}, chrF {:.2}, exact {:.1} %",
+                number(&line, "bleu"),
+                number(&line, "chrf"),
+                number(&line, "exact_match")
+            ),
         };
         writeln!(
             out,
             "{what}            epoch {}, step {}, after {}: {scores}, perplexity {}",
             line["epoch"],
             line["step"],
-            clock(Duration::try_from_secs_f64(number("seconds")).unwrap_or_default()),
-            readable(number("perplexity"), 2)
+            clock(Duration::try_from_secs_f64(number(&line, "seconds")).unwrap_or_default()),
+            readable(number(&line, "perplexity"), 2)
         )?;
     }
     Ok(())
 }
 
-/// Returns the log entries of the best and the last validation.
-fn validations(directory: &ModelDir) -> [Option<Value>; 2] {
-    let validations: Vec<Value> =
-        directory.log().lines().into_iter().filter(|line| line["event"] == "validation").collect();
-    let best = validations.iter().rev().find(|line| line["best"] == true).cloned();
-    [best, validations.last().cloned()]
+/// Returns a number of a log entry, or NaN if it has none of this name.
+fn number(line: &Value, key: &str) -> f64 {
+    line[key].as_f64().unwrap_or(f64::NAN)
+}
+
+/// Log entries of validations.
+struct Validations {
+    /// Last one that was the best so far.
+    best: Option<Value>,
+    last: Option<Value>,
+}
+
+impl Validations {
+    /// Reads them from the log of a model directory.
+    fn read(directory: &ModelDir) -> Self {
+        let all: Vec<Value> =
+            directory.log().lines().into_iter().filter(|line| line["event"] == "validation").collect();
+        let best = all.iter().rev().find(|line| line["best"] == true).cloned();
+        Self { best, last: all.last().cloned() }
+    }
 }

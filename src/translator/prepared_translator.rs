@@ -6,11 +6,12 @@ use anyhow::{Context, Result};
 use rayon::prelude::*;
 
 use super::constraints::{CompiledConstraints, Constraints};
+use super::request::SelectedText;
 use super::term_placement::replaced_tokens;
 use super::unk_replacement::Dictionary;
 use super::{
-    DecodeOptions, ForcedAlignment, LinkOptions, Linker, MarkedUpTexts, MarkupOptions, Request, Sentence,
-    TranslateOptions, Translation, Translator, UnknownSentences,
+    DecodeOptions, ForcedAlignment, LinkOptions, Linker, MarkupOptions, Request, Sentence, TranslateOptions,
+    Translation, Translator, UnknownSentences,
 };
 use crate::checkpoint::Checkpoint;
 use crate::error::usage;
@@ -28,6 +29,7 @@ pub struct PreparedTranslator {
     constraints: CompiledConstraints,
     /// Dictionary for `<unk>` replacement, if it is used.
     dictionary: Option<Dictionary>,
+    /// True if sentences that are mostly unknown to the model are copied.
     copies_unknown: bool,
 }
 
@@ -74,6 +76,13 @@ impl Translator {
         })
     }
 
+    /// Prepares the translation of sentences without markup, whose placeholders are text, in the precision of this translator.
+    pub(super) fn prepared_for_plain_text(&self, decoding: DecodeOptions) -> Result<PreparedTranslator> {
+        let options = TranslateOptions::of_plain_text(decoding);
+        self.prepared(&TranslateOptions { precision: self.precision, ..options })
+    }
+
+    /// Compiles the constraints of the options to tokens of the model.
     fn compiled_constraints(&self, decoding: &DecodeOptions, markup: &MarkupOptions) -> Result<CompiledConstraints> {
         let placeholders = Some(markup.placeholders.clone());
         let constraints = Constraints { placeholders, ..decoding.constraints() };
@@ -149,44 +158,10 @@ impl PreparedTranslator {
         &self.constraints
     }
 
-    /// Translates texts. Returns at least one translation of each, in the order of the selection.
-    ///
-    /// # Errors
-    /// The model's scores are not finite, or its aligner is damaged.
-    pub fn translate_all<S: AsRef<str>>(&self, texts: &[S]) -> crate::error::Result<Vec<Vec<Translation>>> {
-        let texts: Vec<Sentence> = texts.iter().map(|text| Sentence::from(text.as_ref())).collect();
-        Ok(self.translate(&texts, 0, &mut |_| {})?)
-    }
-
-    /// Translates texts without their tags and placeholders, which are put back. Each text may consist of several sentences in
-    /// the sense of [`MarkedUp`](super::MarkedUp); all are translated together, and the alignment of the result is that of their
-    /// words. The first text has the index `first` in the seed of sampling. `on_progress` receives the number of texts of each
-    /// finished batch.
-    ///
-    /// # Errors
-    /// As [`Self::translate_batch`], and the aligner's file is damaged.
-    pub fn translate(
-        &self,
-        given: &[Sentence],
-        first: usize,
-        on_progress: &mut (dyn FnMut(usize) + Send),
-    ) -> Result<Vec<Vec<Translation>>> {
-        let mut texts = MarkedUpTexts::new(self, given.to_vec());
-        let parts = texts.sentences().len();
-        let (mut done, mut reported) = (0, 0);
-        let mut on_parts = |count: usize| {
-            done += count;
-            let texts = done * given.len() / parts;
-            on_progress(texts - reported);
-            reported = texts;
-        };
-        let translations = self.translate_batch(texts.sentences(), first, &mut on_parts)?;
-        texts.add(self, translations)
-    }
-
     /// Translates sentences as they are. Returns at least one translation of each, in the order of the selection. A blank
-    /// sentence has an empty translation, a cancelled one may have none. The first sentence has the index `first` in the seed of
-    /// sampling, unless sentences have one of their own. `on_progress` receives the number of sentences of each finished batch.
+    /// sentence has an empty translation, a cancelled one may have none. The first sentence has the index `first` in the seed
+    /// of sampling, unless sentences have one of their own. `on_progress` receives the number of sentences of each finished
+    /// batch.
     ///
     /// # Errors
     /// A model fails; its scores are not finite; it has no tokens for a target prefix.
@@ -243,14 +218,14 @@ impl PreparedTranslator {
         }
         let texts: Vec<&str> = translations.iter().map(|one| one.text.as_str()).collect();
         let mut selected = Vec::new();
-        for (index, utility) in self.request.selection.select(&texts) {
-            let translation: &Translation = &translations[index];
+        for SelectedText { index, utility } in self.request.selection.select(&texts) {
+            let translation = &translations[index];
             selected.push(Translation { score: utility.unwrap_or(translation.score), ..translation.clone() });
         }
         Ok(selected)
     }
 
-    /// Returns the translation that a hypothesis is.
+    /// Returns the translation of a sentence that a hypothesis of its search describes.
     pub(super) fn translation(
         &self,
         sentence: &Sentence,
@@ -275,9 +250,9 @@ impl PreparedTranslator {
         Ok(Translation { text, log_probability, score, unmet_constraints, alignment, without_markup, sentences })
     }
 
-    /// Places terms that a hypothesis lacks where its attention is on them. Its prefix and the required phrases that it contains
-    /// stay, and no avoided phrase comes up. Adds the text of each token that changes to the replacements, and returns the number
-    /// of terms that have a place.
+    /// Places terms that a hypothesis lacks where its attention is on them. Its prefix and the required phrases that it
+    /// contains stay, and no avoided phrase comes up. Adds the text of each token that changes to the replacements, and
+    /// returns the number of terms that have a place.
     fn place_terms(
         &self,
         constraints: &DecodingConstraints,

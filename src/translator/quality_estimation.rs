@@ -38,7 +38,7 @@ pub struct CalibrationError {
     pub word: f64,
 }
 
-/// Outcomes of a translation.
+/// Outcomes of a translation and of its words.
 struct Outcome {
     /// Share of right words, or 1 or 0 for single words.
     sentence: f64,
@@ -46,14 +46,14 @@ struct Outcome {
     words: Vec<f64>,
 }
 
-/// Features of a translation.
+/// Features of a translation and of its words: ln p, ln(1 − p) and m of each.
 struct Features {
     sentence: Vec<f64>,
     words: Vec<Vec<f64>>,
 }
 
 impl Features {
-    /// Returns none for an empty translation, and for one without probabilities.
+    /// Returns the features of a translation; none of an empty one, and of one without probabilities.
     fn of(aligned: &ForcedAlignment) -> Option<Self> {
         let [_, word_of_token] = aligned.words_of_tokens();
         let count = aligned.token_log_probabilities.len();
@@ -66,9 +66,16 @@ impl Features {
         for (&word, log_probability) in word_of_token.iter().zip(&aligned.token_log_probabilities) {
             words[word] += log_probability;
         }
-        let features = |log_probability: f64| vec![log_probability, log_complement(log_probability), mean];
-        Some(Self { sentence: features(total), words: words.into_iter().map(features).collect() })
+        Some(Self {
+            sentence: features(total, mean),
+            words: words.into_iter().map(|log_probability| features(log_probability, mean)).collect(),
+        })
     }
+}
+
+/// Returns the features of a log-probability in a translation whose tokens have this mean log-probability.
+fn features(log_probability: f64, mean: f64) -> Vec<f64> {
+    vec![log_probability, log_complement(log_probability), mean]
 }
 
 /// Features of translations or of words, with their outcomes between 0 and 1.
@@ -78,6 +85,26 @@ struct Labeled {
     outcomes: Vec<f64>,
 }
 
+impl Labeled {
+    /// Fits a regression to the outcomes; none if they are all equal.
+    fn fitted(&self) -> Option<LogisticRegression> {
+        LogisticRegression::fit(&self.features, &self.outcomes, &SIGNS)
+    }
+
+    /// Returns the expected calibration error of a regression, between 0 and 1.
+    fn calibration_error(&self, model: &LogisticRegression) -> f64 {
+        expected_calibration_error(&predictions(model, &self.features), &self.outcomes)
+    }
+}
+
+/// Features of translations and of their words, with their outcomes.
+#[derive(Default)]
+struct LabeledTranslations {
+    sentences: Labeled,
+    words: Labeled,
+}
+
+/// Returns the probability of each item, between 0 and 1.
 fn predictions(model: &LogisticRegression, features: &[Vec<f64>]) -> Vec<f64> {
     features.iter().map(|features| model.predict(features)).collect()
 }
@@ -88,8 +115,8 @@ fn log_complement(log_probability: f64) -> f64 {
 }
 
 impl Translator {
-    /// Fits the calibration of confidence to the translations of pairs that the model was not trained on. None if there are
-    /// too few, or if all are right.
+    /// Fits the calibration of confidence to the translations of pairs that the model was not trained on. None if they have
+    /// too few words, or if all or none are right.
     ///
     /// # Errors
     /// The model's scores are not finite.
@@ -100,27 +127,24 @@ impl Translator {
         }
         let mut stage = reporter.stage("calibrating confidence", Some(pairs.len()));
         let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(pair.source.as_str())).collect();
-        let found = self.decode(&sentences, &DecodeOptions::default(), &mut |count| stage.advance(count))?;
+        let prepared = self.prepared_for_plain_text(DecodeOptions::default())?;
+        let found = prepared.translate_batch(&sentences, 0, &mut |count| stage.advance(count))?;
         let translations: Vec<Translation> = found.into_iter().map(|mut found| found.swap_remove(0)).collect();
-        let [sentences, words] = self.labeled(pairs, &translations);
-        let fitted = |of: Labeled| LogisticRegression::fit(&of.features, &of.outcomes, &SIGNS);
-        Ok(fitted(sentences).zip(fitted(words)).map(|(sentence, word)| ConfidenceCalibration { sentence, word }))
+        let LabeledTranslations { sentences, words } = self.labeled(pairs, &translations);
+        Ok(sentences.fitted().zip(words.fitted()).map(|(sentence, word)| ConfidenceCalibration { sentence, word }))
     }
 
     /// Returns the expected calibration errors of confidence on translations of pairs. None without a calibration.
     pub fn calibration_error(&self, pairs: &[Pair], translations: &[Translation]) -> Option<CalibrationError> {
         let ConfidenceCalibration { sentence, word } = self.calibration()?;
-        let [sentences, words] = self.labeled(pairs, translations);
-        let error = |model: &LogisticRegression, of: Labeled| {
-            expected_calibration_error(&predictions(model, &of.features), &of.outcomes)
-        };
-        Some(CalibrationError { sentence: error(sentence, sentences), word: error(word, words) })
+        let LabeledTranslations { sentences, words } = self.labeled(pairs, translations);
+        Some(CalibrationError { sentence: sentences.calibration_error(sentence), word: words.calibration_error(word) })
     }
 
     /// Returns the features and outcomes of translations, and those of their words.
-    fn labeled(&self, pairs: &[Pair], translations: &[Translation]) -> [Labeled; 2] {
+    fn labeled(&self, pairs: &[Pair], translations: &[Translation]) -> LabeledTranslations {
         let whole = self.has_whole_outcomes(pairs);
-        let [mut sentences, mut words] = [Labeled::default(), Labeled::default()];
+        let LabeledTranslations { mut sentences, mut words } = LabeledTranslations::default();
         for (pair, translation) in pairs.iter().zip(translations) {
             let Some(features) = Features::of(&translation.alignment) else { continue };
             let outcome = self.outcome(pair, translation, whole);
@@ -129,7 +153,7 @@ impl Translator {
             words.features.extend(features.words);
             words.outcomes.extend(outcome.words);
         }
-        [sentences, words]
+        LabeledTranslations { sentences, words }
     }
 
     /// Compares a translation with the target of its pair, as a `whole` or word by word.
@@ -147,8 +171,8 @@ impl Translator {
     /// True if translations are right or wrong as a whole: those of single words.
     fn has_whole_outcomes(&self, pairs: &[Pair]) -> bool {
         let text = &self.config().text;
-        let source = |pair: &Pair| text.source_protected_tokens.remove_from(&pair.source).into_owned();
-        text.target_tokenization.are_characters() || are_single_words(pairs.iter().map(source))
+        let sources = pairs.iter().map(|pair| text.source_protected_tokens.remove_from(&pair.source));
+        text.target_tokenization.are_characters() || are_single_words(sources)
     }
 
     /// Estimates the quality of a translation. None if the model has no calibration, in an ensemble, and for text that the
@@ -157,20 +181,18 @@ impl Translator {
     /// # Errors
     /// The aligner's file is damaged.
     pub fn estimate_quality(&self, aligned: &ForcedAlignment) -> Result<Option<QualityEstimate>> {
-        let Some((confidence, word_confidence)) = self.confidence(aligned) else { return Ok(None) };
-        Ok(Some(QualityEstimate { confidence, word_confidence, nonwords: self.nonwords(aligned)? }))
+        let Some(ConfidenceCalibration { sentence, word }) = self.calibration() else { return Ok(None) };
+        let Some(features) = Features::of(aligned) else { return Ok(None) };
+        Ok(Some(QualityEstimate {
+            confidence: sentence.predict(&features.sentence),
+            word_confidence: predictions(word, &features.words),
+            nonwords: self.nonwords(aligned)?,
+        }))
     }
 
     /// Returns the calibration, which does not hold for an ensemble.
     fn calibration(&self) -> Option<&ConfidenceCalibration> {
         self.config().confidence.as_ref().filter(|_| self.models.len() == 1)
-    }
-
-    /// Returns the confidence of a translation and that of its words.
-    fn confidence(&self, aligned: &ForcedAlignment) -> Option<(f64, Vec<f64>)> {
-        let ConfidenceCalibration { sentence, word } = self.calibration()?;
-        let features = Features::of(aligned)?;
-        Some((sentence.predict(&features.sentence), predictions(word, &features.words)))
     }
 
     /// Returns the indices of target words that are neither in the training data nor in the source.

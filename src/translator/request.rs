@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::Result;
 
 use super::mbr::rank_by_utility;
-use crate::search::{BeamSearch, Cancellation, SampleSearch, Search};
+use crate::search::{Cancellation, SamplingOptions, Search};
 use crate::text::{Segmentation, Vocabulary, WordSplitting};
 
 /// Maximum tokens of a sentence; longer ones are truncated. The time of attention is quadratic in the length.
@@ -22,7 +22,7 @@ pub struct Sentence {
     pub target_prefix: Option<String>,
     /// Cancels the translation.
     pub cancellation: Cancellation,
-    /// Index in the seed of sampling, by default that among the sentences.
+    /// Index of the sentence in the seed of sampling, by default that among the sentences that are translated together.
     pub seed_index: Option<u64>,
 }
 
@@ -55,16 +55,26 @@ impl Sentence {
         Self { text: format!("{prefix}{text}"), ..self.clone() }
     }
 
-    /// Segments the given text. Also returns the number of tokens before it.
+    /// Segments the given text.
     ///
     /// # Errors
     /// The vocabulary cannot encode it.
-    pub fn segment_given(&self, source: &Vocabulary, words: WordSplitting) -> Result<(Segmentation, usize)> {
-        let given = source.segment(self.given(), words)?;
-        let before =
-            if self.prefix_len == 0 { 0 } else { source.encode(&self.text)?.len().saturating_sub(given.ids.len()) };
-        Ok((given, before))
+    pub(super) fn segment_given(&self, source: &Vocabulary, words: WordSplitting) -> Result<GivenTokens> {
+        let segmentation = source.segment(self.given(), words)?;
+        let mut tokens_before = 0;
+        if self.prefix_len > 0 {
+            tokens_before = source.encode(&self.text)?.len().saturating_sub(segmentation.ids.len());
+        }
+        Ok(GivenTokens { segmentation, tokens_before })
     }
+}
+
+/// Tokens of a sentence without its tag and features.
+pub(super) struct GivenTokens {
+    /// Segmentation of the given text.
+    pub segmentation: Segmentation,
+    /// Number of tokens of tag and features.
+    pub tokens_before: usize,
 }
 
 /// Search, and selection among its results.
@@ -81,9 +91,9 @@ pub struct Request {
 pub enum ResultSelection {
     /// All translations in their order.
     All,
-    /// Up to so many best translations with distinct texts.
+    /// The best translations with distinct texts, at most so many.
     Best(usize),
-    /// Up to so many distinct texts by minimum Bayes risk.
+    /// The distinct texts of minimum Bayes risk, at most so many.
     Mbr(usize),
 }
 
@@ -92,31 +102,35 @@ impl Request {
     #[must_use]
     pub fn from_sentence(self, first: usize) -> Self {
         match self.search {
-            Search::Sample(settings) => Self { search: Search::Sample(SampleSearch { first, ..settings }), ..self },
+            Search::Sample(settings) => Self { search: Search::Sample(SamplingOptions { first, ..settings }), ..self },
             Search::Beam(_) => self,
         }
     }
 }
 
 impl ResultSelection {
-    /// Returns the indices of the selected texts, and their expected utility under [`Self::Mbr`].
-    pub(super) fn select(self, texts: &[&str]) -> Vec<(usize, Option<f64>)> {
+    /// Returns the selected ones of the texts of the translations of a sentence, best first.
+    pub(super) fn select(self, texts: &[&str]) -> Vec<SelectedText> {
         match self {
-            Self::All => (0..texts.len()).map(|index| (index, None)).collect(),
+            Self::All => (0..texts.len()).map(|index| SelectedText { index, utility: None }).collect(),
             Self::Best(n_best) => {
                 let mut seen = HashSet::new();
-                let distinct = texts.iter().enumerate().filter(|(_, text)| seen.insert(**text));
-                distinct.take(n_best.max(1)).map(|(index, _)| (index, None)).collect()
+                let distinct = (0..texts.len()).filter(|&index| seen.insert(texts[index]));
+                distinct.take(n_best.max(1)).map(|index| SelectedText { index, utility: None }).collect()
             }
             Self::Mbr(n_best) => {
-                rank_by_utility(texts, n_best).into_iter().map(|(index, utility)| (index, Some(utility))).collect()
+                let ranked = rank_by_utility(texts, n_best).into_iter();
+                ranked.map(|one| SelectedText { index: one.index, utility: Some(one.utility) }).collect()
             }
         }
     }
 }
 
-impl From<BeamSearch> for Request {
-    fn from(settings: BeamSearch) -> Self {
-        Self { search: Search::Beam(settings), selection: ResultSelection::Best(settings.best) }
-    }
+/// Selected one among the texts of the translations of a sentence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SelectedText {
+    /// Index of the text.
+    pub index: usize,
+    /// Expected utility under [`ResultSelection::Mbr`]: mean chrF, from 0 to 100.
+    pub utility: Option<f64>,
 }

@@ -9,14 +9,14 @@ use anyhow::{Result, ensure};
 use serde::Serialize;
 
 use super::{
-    DecodeOptions, ForcedAlignment, MAX_SENTENCE_TOKENS, PreparedTranslator, Sentence, TranslateOptions, Translation, Translator,
+    DecodeOptions, ForcedAlignment, MAX_SENTENCE_TOKENS, PreparedTranslator, Sentence, Translation, Translator,
 };
 use crate::alignment::entropy;
 use crate::error::{UsageError, usage};
 use crate::model::RnnSearch;
-use crate::search::{Intervention, Search, Source, inspect};
-use crate::text::{BEGIN, END, PADDING, Segmentation, Vocabulary};
-use recorder::{BeamRecorder, StepRecord};
+use crate::search::{DecodingConstraints, Intervention, Search, Source, TokenCandidate, inspect};
+use crate::text::{BEGIN, END, PADDING, Segmentation, Vocabulary, WordSplitting};
+use recorder::{BeamRecorder, BestSoFar, ProgressObserver, RecordedBeam, StepRecord};
 
 /// Options of a trace.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +61,7 @@ pub struct Trace {
 pub struct TraceSide {
     /// Tokens as the vocabulary writes them.
     pub tokens: Vec<String>,
-    /// Words.
+    /// Words of the text.
     pub words: Vec<String>,
     /// Index of the word of each token.
     pub word_of_token: Vec<usize>,
@@ -84,18 +84,18 @@ pub struct TraceToken {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct TraceStep {
-    /// Token that the translation has.
+    /// Token that the translation has at this step.
     #[serde(flatten)]
     pub token: TraceToken,
     /// log p of the token given those before it.
     pub log_probability: f64,
     /// Entropy of the distribution over the next token, in nats.
     pub entropy: f64,
-    /// Most probable tokens, best first.
+    /// Most probable tokens at this step, best first.
     pub candidates: Vec<TraceCandidate>,
-    /// Attention weights, mean over the heads and the models.
+    /// Attention weights `[source + 1]`, mean over the heads and the models.
     pub attention: Vec<f32>,
-    /// Attention weights of each head, model after model.
+    /// Attention weights of each head, model after model: `[heads][source + 1]`.
     pub heads: Vec<Vec<f32>>,
     /// Entropy of `attention`, in nats.
     pub attention_entropy: f64,
@@ -105,7 +105,7 @@ pub struct TraceStep {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct TraceCandidate {
-    /// Token.
+    /// Candidate for the token of this step.
     #[serde(flatten)]
     pub token: TraceToken,
     /// log p of the token given those before it.
@@ -118,9 +118,9 @@ pub struct TraceCandidate {
 pub struct BeamNode {
     /// Index of the hypothesis that it extends; none for the first token.
     pub parent: Option<usize>,
-    /// Index of the step.
+    /// Index of the step at which it was kept.
     pub step: usize,
-    /// Last token.
+    /// Last token of the hypothesis.
     #[serde(flatten)]
     pub token: TraceToken,
     /// log p of all its tokens.
@@ -143,13 +143,13 @@ pub struct PartialTranslation {
     pub step: usize,
     /// Source as the model reads it, in the first report.
     pub source: Option<TraceSide>,
-    /// Text so far.
+    /// Text of the translation so far.
     pub text: String,
-    /// Tokens and words so far.
+    /// Tokens and words of the translation so far.
     pub target: TraceSide,
     /// Index of the first token that differs from the last report.
     pub first_changed: usize,
-    /// Attention weights of the tokens from `first_changed` on.
+    /// Attention weights of the tokens from `first_changed` on, `[tokens][source + 1]`.
     pub attention: Vec<Vec<f32>>,
 }
 
@@ -191,7 +191,7 @@ impl Translator {
         options: &TraceOptions,
         on_step: &mut dyn FnMut(PartialTranslation),
     ) -> crate::Result<Option<Trace>> {
-        let prepared = self.prepared(&TranslateOptions::of_plain_text(options.decode.clone()))?;
+        let prepared = self.prepared_for_plain_text(options.decode.clone())?;
         Ok(prepared.trace(&sentence.into(), options, on_step)?)
     }
 }
@@ -211,47 +211,74 @@ impl PreparedTranslator {
             return usage("--sample and --mbr have no beam, which a trace shows");
         };
         let translator = self.translator();
-        let target_vocabulary = &translator.checkpoint.target;
+        let vocabulary = &translator.checkpoint.target;
         let segmented = translator.segment_sources(std::iter::once(&*sentence.text))?.swap_remove(0);
-        let mut constraints = self.decoding_constraints(sentence)?;
-        if !options.prefix.is_empty() {
-            check_prefix(&options.prefix, target_vocabulary)?;
-            ensure!(constraints.prefix.is_empty(), UsageError("give one prefix: tokens or --prefix".to_owned()));
-            constraints.prefix.clone_from(&options.prefix);
-        }
+        let constraints = self.traced_constraints(sentence, &options.prefix)?;
         let heads = translator.models.iter().map(|model| model.architecture().attention.distributions()).sum();
         let intervention = options.intervention.as_ref();
         let intervention = intervention.map(|one| checked(one, segmented.ids.len() + 1, heads)).transpose()?;
         let cancellation = sentence.cancellation.clone();
         let source = Source { tokens: segmented.ids.clone(), constraints, cancellation, seed_index: None };
         let models: Vec<&RnnSearch> = translator.models.iter().map(|model| &**model).collect();
-        let mut report = |step: usize, tokens: &[u32], first_changed: usize, attention: Vec<Vec<f32>>| {
-            let (text, target) = target_vocabulary.join(tokens, translator.words[1]);
-            let source = (step == 1).then(|| segmented.clone().into());
-            on_step(PartialTranslation { step, source, text, target: target.into(), first_changed, attention });
+        let mut reporter = ProgressReporter {
+            vocabulary,
+            words: translator.words[1],
+            source: Some(segmented.clone().into()),
+            on_step,
         };
-        let mut recorder = BeamRecorder::new(options.candidates, settings.scoring, &mut report);
+        let mut recorder = BeamRecorder::new(options.candidates, settings.scoring, &mut reporter);
         let found = inspect(&models, &source, &settings, intervention.as_ref(), &mut recorder)?.swap_remove(0);
-        let (beam, steps) = recorder.finish(&found);
+        let RecordedBeam { nodes, steps } = recorder.finish(&found);
         if sentence.cancellation.is_cancelled() {
             return Ok(None);
         }
         translator.check_scores(found.score.is_finite() && (source.tokens.is_empty() || !found.is_degenerate()))?;
         let translation = self.translation(sentence, &segmented, &source.constraints, &found)?;
-        let labels = TargetLabels { vocabulary: target_vocabulary };
+        let labels = TargetLabels { vocabulary };
         let ForcedAlignment { source, target, .. } = translation.alignment.clone();
         Ok(Some(Trace {
             source: source.into(),
             target: target.into(),
             steps: steps.into_iter().map(|step| labels.step(step)).collect(),
-            beam: beam.into_iter().map(|node| labels.node(node)).collect(),
+            beam: nodes.into_iter().map(|node| labels.node(node)).collect(),
             translation,
         }))
     }
+
+    /// Returns the constraints on the translation of a sentence, with the tokens of `prefix` at its beginning if there are any.
+    fn traced_constraints(&self, sentence: &Sentence, prefix: &[u32]) -> Result<DecodingConstraints> {
+        let mut constraints = self.decoding_constraints(sentence)?;
+        if !prefix.is_empty() {
+            check_prefix(prefix, &self.translator().checkpoint.target)?;
+            ensure!(constraints.prefix.is_empty(), UsageError("give one prefix: tokens or --prefix".to_owned()));
+            constraints.prefix = prefix.to_vec();
+        }
+        Ok(constraints)
+    }
 }
 
-/// Names of target tokens.
+/// Reporter of a translation in progress, after each step.
+struct ProgressReporter<'a> {
+    /// Target vocabulary.
+    vocabulary: &'a Vocabulary,
+    /// Word splitting of the target.
+    words: WordSplitting,
+    /// The source, until the first report.
+    source: Option<TraceSide>,
+    on_step: &'a mut dyn FnMut(PartialTranslation),
+}
+
+impl ProgressObserver for ProgressReporter<'_> {
+    fn on_progress(&mut self, BestSoFar { step, tokens, first_changed, attention }: BestSoFar) {
+        let (text, target) = self.vocabulary.join(tokens, self.words);
+        let source = self.source.take();
+        (self.on_step)(PartialTranslation { step, source, text, target: target.into(), first_changed, attention });
+    }
+}
+
+/// Labels of target tokens, and of the nodes and steps that have them.
 struct TargetLabels<'a> {
+    /// Target vocabulary.
     vocabulary: &'a Vocabulary,
 }
 
@@ -268,15 +295,15 @@ impl TargetLabels<'_> {
     }
 
     fn step(&self, StepRecord { token, log_probability, prediction }: StepRecord) -> TraceStep {
-        let candidate = |candidate: &crate::search::TokenCandidate| TraceCandidate {
-            token: self.token(candidate.token),
-            log_probability: f64::from(candidate.log_probability),
-        };
+        let mut candidates = Vec::with_capacity(prediction.candidates.len());
+        for TokenCandidate { token, log_probability } in prediction.candidates {
+            candidates.push(TraceCandidate { token: self.token(token), log_probability: f64::from(log_probability) });
+        }
         TraceStep {
             token: self.token(token),
             log_probability,
             entropy: prediction.entropy,
-            candidates: prediction.candidates.iter().map(candidate).collect(),
+            candidates,
             attention_entropy: entropy(&prediction.attention),
             attention: prediction.attention,
             heads: prediction.heads,
@@ -284,15 +311,16 @@ impl TargetLabels<'_> {
     }
 }
 
-/// Checks the ids of a prefix.
+/// Refuses a prefix that is too long, goes on after `</s>`, or has ids that are no tokens of the target vocabulary.
 fn check_prefix(prefix: &[u32], target: &Vocabulary) -> Result<()> {
-    let is_token = |id: &u32| (*id as usize) < target.size() && ![PADDING, BEGIN].contains(id);
     ensure!(
         prefix.len() <= MAX_SENTENCE_TOKENS,
         UsageError(format!("the prefix has {} tokens; at most {MAX_SENTENCE_TOKENS} are allowed", prefix.len()))
     );
-    if let Some(id) = prefix.iter().find(|id| !is_token(id)) {
-        return usage(format!("the prefix has id {id}, which is no token of the target vocabulary"));
+    for &id in prefix {
+        if id as usize >= target.size() || [PADDING, BEGIN].contains(&id) {
+            return usage(format!("the prefix has id {id}, which is no token of the target vocabulary"));
+        }
     }
     ensure!(
         !prefix[..prefix.len() - 1].contains(&END),
@@ -301,44 +329,54 @@ fn check_prefix(prefix: &[u32], target: &Vocabulary) -> Result<()> {
     Ok(())
 }
 
-/// Checks an intervention and scales its rows to a sum of 1.
+/// Checks an intervention, which has one row `[length]` or one for each of the heads, and scales its rows to a sum of 1.
 fn checked(intervention: &Intervention, length: usize, heads: usize) -> Result<Intervention> {
     let Intervention { step, weights } = intervention;
     ensure!(
         weights.len() == 1 || weights.len() == heads,
         UsageError(format!("the attention weights need 1 row or {heads}, one for each head, not {}", weights.len()))
     );
-    let scaled = |row: &Vec<f32>| {
-        ensure!(
-            row.len() == length,
-            UsageError(format!(
-                "the attention weights need {length} numbers, one for each source token and the end of the source, not {}",
-                row.len()
-            ))
-        );
-        let sum: f64 = row.iter().map(|&weight| f64::from(weight)).sum();
-        let is_valid = row.iter().all(|&weight| weight >= 0.0) && sum.is_finite() && sum > 0.0;
-        ensure!(is_valid, UsageError("attention weights must be at least 0, and one of them above 0".to_owned()));
-        // Weights that are a distribution already stay as they are, to the last bit.
-        let is_scaled = (sum - 1.0).abs() < 1e-6;
-        Ok(row.iter().map(|&weight| if is_scaled { weight } else { (f64::from(weight) / sum) as f32 }).collect())
-    };
-    Ok(Intervention { step: *step, weights: weights.iter().map(scaled).collect::<Result<_>>()? })
+    let mut scaled = Vec::with_capacity(weights.len());
+    for row in weights {
+        scaled.push(scaled_row(row, length)?);
+    }
+    Ok(Intervention { step: *step, weights: scaled })
+}
+
+/// Checks a row of attention weights `[length]` and scales it to a sum of 1.
+fn scaled_row(row: &[f32], length: usize) -> Result<Vec<f32>> {
+    ensure!(
+        row.len() == length,
+        UsageError(format!(
+            "the attention weights need {length} numbers, one for each source token and the end of the source, not {}",
+            row.len()
+        ))
+    );
+    let sum: f64 = row.iter().map(|&weight| f64::from(weight)).sum();
+    let is_valid = row.iter().all(|&weight| weight >= 0.0) && sum.is_finite() && sum > 0.0;
+    ensure!(is_valid, UsageError("attention weights must be at least 0, and one of them above 0".to_owned()));
+    // Weights that are a distribution already stay as they are, to the last bit.
+    if (sum - 1.0).abs() < 1e-6 {
+        return Ok(row.to_vec());
+    }
+    Ok(row.iter().map(|&weight| (f64::from(weight) / sum) as f32).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Checks weights for two source positions.
+    fn checked_weights(weights: &[&[f32]], heads: usize) -> Result<Vec<Vec<f32>>> {
+        let weights = weights.iter().map(|row| row.to_vec()).collect();
+        Ok(checked(&Intervention { step: 0, weights }, 2, heads)?.weights)
+    }
+
     #[test]
     fn weights_are_scaled_or_kept() {
-        let checked = |weights: &[&[f32]], heads| {
-            let weights = weights.iter().map(|row| row.to_vec()).collect();
-            checked(&Intervention { step: 0, weights }, 2, heads).map(|one| one.weights)
-        };
-        assert_eq!(checked(&[&[1.0, 3.0]], 4).unwrap(), [[0.25, 0.75]]);
-        assert_eq!(checked(&[&[0.3, 0.7]], 1).unwrap(), [[0.3, 0.7]]);
-        assert_eq!(checked(&[&[0.0, 1.0], &[2.0, 0.0]], 2).unwrap(), [[0.0, 1.0], [1.0, 0.0]]);
+        assert_eq!(checked_weights(&[&[1.0, 3.0]], 4).unwrap(), [[0.25, 0.75]]);
+        assert_eq!(checked_weights(&[&[0.3, 0.7]], 1).unwrap(), [[0.3, 0.7]]);
+        assert_eq!(checked_weights(&[&[0.0, 1.0], &[2.0, 0.0]], 2).unwrap(), [[0.0, 1.0], [1.0, 0.0]]);
         let rejected: [(&[&[f32]], usize); 7] = [
             (&[], 1),
             (&[&[1.0]], 1),
@@ -349,7 +387,7 @@ mod tests {
             (&[&[1.0, 0.0], &[1.0, 0.0]], 3),
         ];
         for (weights, heads) in rejected {
-            assert!(checked(weights, heads).is_err(), "{weights:?}");
+            assert!(checked_weights(weights, heads).is_err(), "{weights:?}");
         }
     }
 }

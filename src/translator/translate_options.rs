@@ -11,8 +11,8 @@ use super::{DecodeOptions, LinkOptions, Markup, PrecisionOption};
 use crate::attention::InferenceOverrides;
 use crate::text::Pair;
 
-/// Options of translations. [`Translator::prepare`](super::Translator::prepare) checks them against a model. The defaults are
-/// those of `softalign translate`.
+/// Options of translations. [`Translator::prepare`](super::Translator::prepare) checks them against a model. The defaults
+/// are those of `softalign translate`.
 ///
 /// ```
 /// use softalign::{DecodeOptions, TranslateOptions};
@@ -27,7 +27,7 @@ use crate::text::Pair;
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct TranslateOptions {
-    /// Search, sampling and constraints.
+    /// Options of search, sampling and constraints.
     #[cfg_attr(feature = "cli", command(flatten))]
     #[serde(flatten)]
     pub decoding: DecodeOptions,
@@ -37,12 +37,12 @@ pub struct TranslateOptions {
     #[serde(skip)]
     pub precision: PrecisionOption,
 
-    /// Word links.
+    /// Options of the links between words of a sentence and of its translation.
     #[cfg_attr(feature = "cli", command(flatten))]
     #[serde(flatten)]
     pub links: LinkOptions,
 
-    /// Attention settings that differ from training.
+    /// Attention settings of the model that differ from training.
     #[cfg_attr(feature = "cli", command(flatten))]
     #[serde(flatten)]
     pub attention: InferenceOverrides,
@@ -91,7 +91,7 @@ impl TranslateOptions {
         Self { decoding, placeholders: Some("none".to_owned()), ..Self::default() }
     }
 
-    /// Names of the fields, those of nested options among them.
+    /// Names of the fields in JSON, those of nested options among them.
     fn field_names() -> &'static [&'static str] {
         static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
         NAMES.get_or_init(|| {
@@ -108,7 +108,8 @@ impl Serialize for TranslateOptions {
     }
 }
 
-/// Reads a structure of known fields rather than a map, so that a structure which contains the options can refuse other fields.
+/// Reads a structure of known fields rather than a map, so that a structure which contains the options can refuse other
+/// fields.
 impl<'de> Deserialize<'de> for TranslateOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Fields;

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use super::request::GivenTokens;
 use super::{ForcedAlignment, Sentence};
 use crate::text::{Pair, Segmentation, Vocabulary, WordSplitting};
 
@@ -10,15 +11,15 @@ use crate::text::{Pair, Segmentation, Vocabulary, WordSplitting};
 pub struct Translation {
     /// Text of the translation.
     pub text: String,
-    /// Log-probability in nats, with `</s>`.
+    /// Log-probability of the translation given the source, in nats, with `</s>`.
     pub log_probability: f64,
     /// Score by which translations are ranked.
     pub score: f64,
     /// Number of required phrases that it lacks.
     pub unmet_constraints: usize,
-    /// Alignment with the source.
+    /// Attention between the source and the translation, by tokens and by words.
     pub alignment: ForcedAlignment,
-    /// The aligned texts, if tags or placeholders were taken out of the source.
+    /// The texts that are aligned, if tags or placeholders were taken out of the source.
     pub without_markup: Option<Pair>,
     /// Sentences of the text, if it was read as one with tags or placeholders.
     pub sentences: Vec<SentenceQuality>,
@@ -29,7 +30,7 @@ pub struct Translation {
 pub struct SentenceQuality {
     /// Number of line ends before the sentence in the text.
     pub line: usize,
-    /// True if it was truncated to [`MAX_SENTENCE_TOKENS`].
+    /// True if the sentence was truncated to [`MAX_SENTENCE_TOKENS`](super::MAX_SENTENCE_TOKENS).
     pub cut: bool,
     /// True if more than half of its tokens are unknown to the model.
     pub is_mostly_unknown: bool,
@@ -38,12 +39,12 @@ pub struct SentenceQuality {
 }
 
 impl Translation {
-    /// Reasons to doubt it, for each sentence of its text.
+    /// Returns the reasons to doubt the translation, for each sentence of its text.
     pub(super) fn qualities(&self) -> Vec<SentenceQuality> {
         if self.sentences.is_empty() { vec![self.quality()] } else { self.sentences.clone() }
     }
 
-    /// Reasons to doubt it as the translation of one sentence.
+    /// Returns the reasons to doubt it as the translation of one sentence.
     pub(super) fn quality(&self) -> SentenceQuality {
         SentenceQuality {
             line: 0,
@@ -66,9 +67,12 @@ impl Translation {
         words: WordSplitting,
     ) -> Result<Self> {
         let tokens = source.ids.len();
-        let (given, before) = sentence.segment_given(vocabulary, words)?;
-        let row = |token: usize| (0..=tokens).map(|column| if column == token { 1.0 } else { 0.0 }).collect();
-        let rows: Vec<Vec<f32>> = (before.min(tokens)..=tokens).map(row).collect();
+        let GivenTokens { segmentation: given, tokens_before } = sentence.segment_given(vocabulary, words)?;
+        let first = tokens_before.min(tokens);
+        let mut rows = vec![vec![0.0; tokens + 1]; tokens + 1 - first];
+        for (row, token) in rows.iter_mut().zip(first..) {
+            row[token] = 1.0;
+        }
         let alignment = ForcedAlignment::new(source, given.cut_to(rows.len() - 1), &rows, 0.0, Vec::new());
         Ok(Self {
             text: sentence.given().to_owned(),

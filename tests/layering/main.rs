@@ -66,7 +66,6 @@ const USES: [(&str, &[&str]); 24] = [
     (
         "trainer",
         &[
-            "aligner",
             "alignment",
             "checkpoint",
             "communicator",

@@ -73,8 +73,10 @@ fn steers_by_tokens_and_by_attention() {
     let mut weights = vec![0; plain["trace"]["source"]["tokens"].as_array().unwrap().len() + 1];
     weights[6] = 1;
     let intervention = json!({"step": 5, "weights": [weights]});
-    let moved =
-        result(&server, &json!({"text": SENTENCE, "prefix_tokens": &ids[..5], "intervention": intervention, "beam": 1}));
+    let moved = result(
+        &server,
+        &json!({"text": SENTENCE, "prefix_tokens": &ids[..5], "intervention": intervention, "beam": 1}),
+    );
     assert_eq!(moved["trace"]["steps"][5]["text"], " bouteilles");
     let own = json!({"step": 5, "weights": steps[5]["heads"]});
     let same = result(&server, &json!({"text": SENTENCE, "intervention": own, "candidates": 3}));

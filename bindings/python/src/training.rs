@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use softalign::reporter::Reporter;
-use softalign::text::{PairFiles, TableFormat};
+use softalign::text::{Column, LayoutArgs, PairFiles, SelectedColumns, TableFormat};
 use softalign::trainer::{
-    self, InitFrom, InitVocabulary, MonolingualText, RunContext, SourceOptions, TrainingSources, TrainingSpec,
-    WeightedFile,
+    self, AttentionFiles, GivenCommand, InitFrom, InitVocabulary, MonolingualText, ResumedSources, RunContext,
+    SourceOptions, TrainingSources, TrainingSpec, WeightedFile,
 };
 use softalign::{Device, TrainConfig, Translator};
 
@@ -32,14 +32,17 @@ pub fn train(
     listener: &Bound<PyAny>,
 ) -> PyResult<Model> {
     let mut options = Options::parse(py, options, "-")?;
+    let columns: Option<[Column; 2]> = options.take(py, "columns")?;
     let files = SourceOptions {
-        guide: options.take(py, "guide")?,
-        attention_pairs: options.take(py, "attention-pairs")?,
+        attention: AttentionFiles {
+            guide: options.take(py, "guide")?,
+            attention_pairs: options.take(py, "attention-pairs")?,
+        },
         languages: options.take(py, "languages")?,
-        layout: TableFormat {
+        layout: LayoutArgs {
             csv: options.take(py, "csv")?.unwrap_or(false),
             header: options.take(py, "header")?.unwrap_or(false),
-            columns: options.take(py, "columns")?,
+            columns: columns.map(SelectedColumns::from),
             features: options.take(py, "features")?,
         },
         ..SourceOptions::default()
@@ -55,13 +58,13 @@ pub fn train(
         let context = RunContext::new(&Device::Cpu, caller);
         let outcome = if start == "resume" {
             let sources = given.resumed_sources(files)?;
-            trainer::resume(&directory, &config, &sources, context)?
+            trainer::resume(&directory, &config.limits, &sources, context)?
         } else {
             let spec = TrainingSpec {
                 config,
                 sources: given.sources(files)?,
                 init_from,
-                invocation: Default::default(),
+                command: GivenCommand::default(),
                 replace: start == "replace",
             };
             trainer::train(spec, &directory, context)?
@@ -84,16 +87,15 @@ impl Given {
     /// Returns the sources of a new training.
     fn sources(self, options: SourceOptions) -> anyhow::Result<TrainingSources> {
         let monolingual_target = self.monolingual_target.map(MonolingualText::from).unwrap_or_default();
-        let files = |pairs: Pairs| match pairs {
-            Pairs::File(path) => PairFiles::tsv(&path, &options.layout),
-            Pairs::Memory(pairs) => PairFiles::in_memory(&in_memory(pairs)),
-        };
         let mut sources = match self.pairs {
             None => TrainingSources::of_new_run(&options)?,
             Some(pairs) => {
-                let mut sources = TrainingSources::new(files(pairs), self.valid.map(files));
-                sources.attention_pairs = options.attention_pairs.map(|path| PairFiles::tsv(&path, &options.layout));
-                sources.guide = options.guide;
+                let layout = options.layout.layout();
+                let validation = self.valid.map(|pairs| pair_files(pairs, &layout));
+                let mut sources = TrainingSources::new(pair_files(pairs, &layout), validation);
+                let AttentionFiles { guide, attention_pairs } = options.attention;
+                sources.attention_pairs = attention_pairs.map(|path| PairFiles::tsv(&path, &layout));
+                sources.guide = guide;
                 sources.languages = options.languages;
                 sources
             }
@@ -103,24 +105,36 @@ impl Given {
     }
 
     /// Returns the sources of a resumed training: the given ones, or those that the model directory records.
-    fn resumed_sources(self, options: SourceOptions) -> anyhow::Result<SourceOptions> {
+    fn resumed_sources(self, options: SourceOptions) -> anyhow::Result<ResumedSources> {
         let in_memory = [&self.pairs, &self.valid].into_iter().any(|pairs| matches!(pairs, Some(Pairs::Memory(_))));
         if in_memory || matches!(self.monolingual_target, Some(Sentences::Memory(_))) {
-            return Ok(SourceOptions { pairs: Some(self.sources(options.clone())?), ..options });
+            return Ok(ResumedSources::Resolved(self.sources(options)?));
         }
-        let path = |pairs| match pairs {
-            Some(Pairs::File(path)) => Some(path),
-            _ => None,
-        };
         let monolingual_target = match self.monolingual_target {
             Some(Sentences::File(path)) => vec![path],
             _ => Vec::new(),
         };
-        Ok(SourceOptions {
+        Ok(ResumedSources::Options(SourceOptions {
             train: path(self.pairs).map(WeightedFile::from).into_iter().collect(),
             valid: path(self.valid).into_iter().collect(),
             monolingual_target,
             ..options
-        })
+        }))
+    }
+}
+
+/// Returns a file of this format, or pairs in memory.
+fn pair_files(pairs: Pairs, layout: &TableFormat) -> PairFiles {
+    match pairs {
+        Pairs::File(path) => PairFiles::tsv(&path, layout),
+        Pairs::Memory(pairs) => PairFiles::in_memory(&in_memory(pairs)),
+    }
+}
+
+/// Returns the path of a file.
+fn path(pairs: Option<Pairs>) -> Option<PathBuf> {
+    match pairs {
+        Some(Pairs::File(path)) => Some(path),
+        Some(Pairs::Memory(_)) | None => None,
     }
 }

@@ -136,7 +136,13 @@ impl Model {
             let truncated = scores.iter().enumerate().filter(|(_, score)| score.cut);
             truncated.for_each(|(id, _)| warnings.add_truncated(id));
             warnings.report_truncated(caller);
-            Ok(scores.into_iter().map(|one| (one.log_probability(), one.tokens, one.words, one.end)).collect())
+            let mut scored = Vec::with_capacity(scores.len());
+            for one in scores {
+                let log_probability = one.log_probability();
+                let words = one.words.into_iter().map(|word| (word.word, word.log_probability)).collect();
+                scored.push((log_probability, one.tokens, words, one.end));
+            }
+            Ok(scored)
         })
     }
 

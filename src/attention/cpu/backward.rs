@@ -9,25 +9,29 @@ use crate::attention::config::{
     AttentionLayout, KEY_WEIGHT, OUTPUT_WEIGHT, QUERY_WEIGHT, VALUE_WEIGHT, score_param_name,
 };
 use crate::kernels::buffer_pool::Buffer;
-use crate::kernels::matrix::{MatrixView, WriteMode, add_row_sums, bias_gradient, multiply, weight_gradient};
+use crate::kernels::matrix::{
+    MatrixView, Precision, WriteMode, add_row_sums, bias_gradient, multiply, weight_gradient,
+};
 use crate::parameters::Gradients;
 
 /// Derivatives accumulated during the backward pass.
 pub struct BackwardPass {
     tape: ForwardTape,
+    /// Derivative with respect to e / temperature before a step's backward pass, and to e after it: `[steps × rows × heads,
+    /// longest]`
     d_energies: Buffer,
-    /// With respect to W_q s: `[steps × rows, d]`; of one step only if queries are the states
+    /// Derivative with respect to W_q s: `[steps × rows, d]`; of one step only if queries are the states
     d_queries: Buffer,
-    /// With respect to the keys: `[cells, d]`
+    /// Derivative with respect to the keys: `[cells, d]`
     d_keys: Buffer,
-    /// With respect to the values: `[cells, n]`, set by [`Self::finish`]
+    /// Derivative with respect to the values: `[cells, n]`, set by [`Self::finish`]
     d_values: Buffer,
-    /// With respect to the score's own parameter
+    /// Derivative with respect to the score's own parameter
     d_param: Buffer,
-    /// With respect to the contexts: `[steps × rows, n]`. Callers add their own share before
+    /// Derivative with respect to the contexts: `[steps × rows, n]`. Callers add their own share before
     /// [`Self::backward_step`].
     pub d_contexts: Buffer,
-    /// With respect to the input of W_o; empty without a W_o
+    /// Derivative with respect to the input of W_o; empty without a W_o: `[steps × rows, n]`
     d_pooled: Buffer,
 }
 
@@ -148,25 +152,20 @@ impl BackwardPass {
     /// Writes the gradients of the attention's parameters from all shards of a batch.
     pub fn gradients(shards: &[GradientInputs], weights: &PackedAttention, gradients: &mut Gradients) -> Result<()> {
         let AttentionLayout { query: d, hidden: n, param, .. } = weights.layout;
-        let mut write = |name: &str, width: usize, of: for<'p> fn(&'p GradientInputs) -> (&'p [f32], &'p [f32])| {
-            let factor = |shard| {
-                let (d_output, input) = of(shard);
-                let d_output = MatrixView::rows_of(d_output, width);
-                (d_output, MatrixView::new(input, d_output.row_count(), n))
-            };
-            let factors: Vec<_> = shards.iter().map(factor).collect();
-            gradients
-                .with_slice_mut(name, |out| weight_gradient(out, n, &factors, weights.precision, WriteMode::Overwrite))
-        };
+        let precision = weights.precision;
         if weights.query.is_some() {
-            write(QUERY_WEIGHT, d, |shard| (&shard.back.d_queries, shard.states))?;
+            let factors = shards.iter().map(|shard| [&*shard.back.d_queries, shard.states]);
+            write_gradient(gradients, QUERY_WEIGHT, [d, n], factors, precision)?;
         }
         if weights.key.is_some() {
-            write(KEY_WEIGHT, d, |shard| (&shard.back.d_keys, &shard.memory.annotations))?;
+            let factors = shards.iter().map(|shard| [&*shard.back.d_keys, &*shard.memory.annotations]);
+            write_gradient(gradients, KEY_WEIGHT, [d, n], factors, precision)?;
         }
         if weights.value.is_some() {
-            write(VALUE_WEIGHT, n, |shard| (&shard.back.d_values, &shard.memory.annotations))?;
-            write(OUTPUT_WEIGHT, n, |shard| (&shard.back.d_contexts, &shard.back.tape.pooled))?;
+            let factors = shards.iter().map(|shard| [&*shard.back.d_values, &*shard.memory.annotations]);
+            write_gradient(gradients, VALUE_WEIGHT, [n, n], factors, precision)?;
+            let factors = shards.iter().map(|shard| [&*shard.back.d_contexts, &*shard.back.tape.pooled]);
+            write_gradient(gradients, OUTPUT_WEIGHT, [n, n], factors, precision)?;
         }
         if let Some(param) = param {
             let sums: Vec<&[f32]> = shards.iter().map(|shard| &*shard.back.d_param).collect();
@@ -174,4 +173,21 @@ impl BackwardPass {
         }
         Ok(())
     }
+}
+
+/// Writes the gradient of a weight `[outputs, inputs]` from each shard's derivatives with respect to the outputs, `[rows,
+/// outputs]`, and its inputs, `[rows, inputs]` or more.
+fn write_gradient<'s>(
+    gradients: &mut Gradients,
+    name: &str,
+    [outputs, inputs]: [usize; 2],
+    shards: impl Iterator<Item = [&'s [f32]; 2]>,
+    precision: Precision,
+) -> Result<()> {
+    let mut factors = Vec::new();
+    for [d_outputs, input] in shards {
+        let d_outputs = MatrixView::rows_of(d_outputs, outputs);
+        factors.push((d_outputs, MatrixView::new(input, d_outputs.row_count(), inputs)));
+    }
+    gradients.with_slice_mut(name, |out| weight_gradient(out, inputs, &factors, precision, WriteMode::Overwrite))
 }

@@ -28,7 +28,7 @@ pub struct ForwardTape {
 /// Forward tape plus the guided alignment gradient.
 pub struct GuidedTape {
     pub(super) tape: ForwardTape,
-    /// With respect to e / temperature: `[steps × rows × heads, longest]`
+    /// Derivative of the guided alignment loss with respect to e / temperature: `[steps × rows × heads, longest]`
     pub(super) d_energies: Buffer,
 }
 
@@ -90,16 +90,18 @@ impl ForwardTape {
     /// Tape for `steps` steps of `rows` rows.
     pub fn new(weights: &PackedAttention, memory: &RaggedMemory, rows: usize, steps: usize) -> Self {
         let PackedAttention { layout, .. } = *weights;
-        let all = |used: bool, size: usize| Buffer::scratch(if used { steps * rows * size } else { 0 });
         let alphas = layout.heads * memory.longest;
+        let queries = if layout.projects_queries { layout.query } else { 0 };
+        let selected = if weights.choice.is_hard() { alphas } else { 0 };
+        let pooled = if layout.projects_values { layout.hidden } else { 0 };
         Self {
             rows,
             layout,
             longest: memory.longest,
-            queries: all(layout.projects_queries, layout.query),
-            alphas: all(true, alphas),
-            selected: all(weights.choice.is_hard(), alphas),
-            pooled: all(layout.projects_values, layout.hidden),
+            queries: Buffer::scratch(steps * rows * queries),
+            alphas: Buffer::scratch(steps * rows * alphas),
+            selected: Buffer::scratch(steps * rows * selected),
+            pooled: Buffer::scratch(steps * rows * pooled),
         }
     }
 
@@ -177,10 +179,10 @@ impl GuidedTape {
     /// Adds derivatives with respect to the weights' mean over the heads, `[steps × rows, longest]`.
     pub fn add_alpha_grads(&mut self, memory: &RaggedMemory, d_alphas: &[f32]) {
         let heads = self.tape.layout.heads;
-        for (cell, d_alphas) in d_alphas.chunks_exact(self.tape.longest.max(1)).enumerate() {
-            let length = memory.cells(cell % self.tape.rows).len();
+        for (index, d_alphas) in d_alphas.chunks_exact(self.tape.longest.max(1)).enumerate() {
+            let length = memory.cells(index % self.tape.rows).len();
             for head in 0..heads {
-                let offset = (cell * heads + head) * self.tape.longest;
+                let offset = (index * heads + head) * self.tape.longest;
                 let alphas = &self.tape.alphas[offset..][..length];
                 let mean: f32 = alphas.iter().zip(d_alphas).map(|(alpha, d_alpha)| alpha * d_alpha).sum();
                 for ((d_energy, alpha), d_alpha) in self.d_energies[offset..].iter_mut().zip(alphas).zip(d_alphas) {

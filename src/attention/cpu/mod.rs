@@ -25,7 +25,7 @@ mod tests {
     use crate::attention::selection::{SelectionMode, StepWeights};
     use crate::kernels::buffer_pool::Buffer;
     use crate::kernels::matrix::Precision;
-    use crate::parameters::{ParameterSpec, ParameterViews, Parameters};
+    use crate::parameters::{ParameterSpec, Parameters};
     use crate::random::SeededRng;
 
     const N: usize = 24;
@@ -46,57 +46,69 @@ mod tests {
             {
                 // At a temperature of 1e-4 energies near 1 become some ten thousands.
                 let temperatures = if score.is_fixed() { &[1.0][..] } else { &[1.0, 1e-4, 1e4] };
-                let with = |&temperature: &f64| AttentionConfig {
-                    score,
-                    heads,
-                    temperature,
-                    choice,
-                    ..AttentionConfig::default()
-                };
-                all.extend(temperatures.iter().map(with));
+                for &temperature in temperatures {
+                    all.push(AttentionConfig { score, heads, temperature, choice, ..AttentionConfig::default() });
+                }
             }
         }
         all
     }
 
-    /// Weights and contexts for one state of each sentence of these lengths, by the CPU backend.
+    /// Sentences with one state each.
+    struct Sentences<'a> {
+        /// `[cells, N]`, sentence by sentence
+        annotations: &'a [f32],
+        lengths: &'a [usize],
+        /// `[sentences, N]`
+        states: &'a [f32],
+    }
+
+    /// Weights and contexts of each sentence by the CPU backend.
     fn attend_cpu(
         settings: &AttentionConfig,
         parameters: &Parameters,
-        annotations: &[f32],
-        states: &[f32],
-        (lengths, origin): (&[usize], StepWeights),
+        sentences: &Sentences,
+        origin: StepWeights,
     ) -> [Vec<Vec<f32>>; 2] {
-        let attend = |slices: &ParameterViews| {
-            let weights = PackedAttention::new(settings, DIMENSIONS, slices, Precision::F32, false);
+        let &Sentences { annotations, lengths, states } = sentences;
+        let attended = Parameters::with_views(&[parameters], |slices| {
+            let weights = PackedAttention::new(settings, DIMENSIONS, &slices[0], Precision::F32, false);
             let starts: Vec<usize> = (0..=lengths.len()).map(|end| lengths[..end].iter().sum()).collect();
             let memory = weights.project_memory(Buffer::from_slice(annotations), &starts);
             let mut tape = ForwardTape::new(&weights, &memory, lengths.len(), 1);
             let mut contexts = vec![0.0; lengths.len() * N];
             let into = TapeStep { tape: &mut tape, step: 0, contexts: &mut contexts };
             weights.attend(&memory, 0..lengths.len(), states, origin, into);
-            let reported = |(row, &length)| tape.reported(&weights, 0, row, length);
-            Ok([lengths.iter().enumerate().map(reported).collect(), contexts.chunks(N).map(<[f32]>::to_vec).collect()])
-        };
-        Parameters::with_views(&[parameters], |slices| attend(&slices[0])).unwrap()
+            let mut reported = Vec::new();
+            for (row, &length) in lengths.iter().enumerate() {
+                reported.push(tape.reported(&weights, 0, row, length));
+            }
+            Ok([reported, contexts.chunks(N).map(<[f32]>::to_vec).collect()])
+        });
+        attended.unwrap()
     }
 
-    /// Weights and context for one sentence, by the reference backend.
+    /// Weights and context of one sentence by the reference backend.
     fn attend_reference(
         settings: &AttentionConfig,
         parameters: &Parameters,
-        annotations: &[f32],
-        state: &[f32],
+        sentence: &Sentences,
         origin: StepWeights,
     ) -> [Vec<f32>; 2] {
         let attention = reference::Attention::new(settings, DIMENSIONS, parameters).unwrap();
-        let length = annotations.len() / N;
-        let annotations = Tensor::from_slice(annotations, (1, length, N), &Device::Cpu).unwrap();
+        let length = sentence.lengths[0];
+        let annotations = Tensor::from_slice(sentence.annotations, (1, length, N), &Device::Cpu).unwrap();
         let mask = Tensor::ones((1, length), candle_core::DType::F32, &Device::Cpu).unwrap();
         let memory = attention.project_memory(annotations, mask).unwrap();
-        let state = Tensor::from_slice(state, (1, N), &Device::Cpu).unwrap();
+        let state = Tensor::from_slice(sentence.states, (1, N), &Device::Cpu).unwrap();
         let attended = attention.attend(&memory, &state, origin).unwrap();
         [attended.reported, attended.context].map(|tensor| tensor.flatten_all().unwrap().to_vec1().unwrap())
+    }
+
+    #[track_caller]
+    fn assert_near(found: &[f32], expected: &[f32], tolerance: f32, settings: &AttentionConfig) {
+        let is_near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < tolerance);
+        assert!(is_near && found.len() == expected.len(), "{settings:?} {}", found.len());
     }
 
     #[test]
@@ -107,8 +119,8 @@ mod tests {
             let parameters = Parameters::initialize(&spec, 3, &Device::Cpu).unwrap();
             let cells: usize = LENGTHS.iter().sum();
             let (annotations, states) = (numbers(cells * N, "annotations"), numbers(LENGTHS.len() * N, "states"));
-            let [weights, contexts] =
-                attend_cpu(&settings, &parameters, &annotations, &states, (&LENGTHS, StepWeights::Model));
+            let sentences = Sentences { annotations: &annotations, lengths: &LENGTHS, states: &states };
+            let [weights, contexts] = attend_cpu(&settings, &parameters, &sentences, StepWeights::Model);
             let mut first = 0;
             for (row, length) in LENGTHS.into_iter().enumerate() {
                 let sum: f32 = weights[row].iter().sum();
@@ -116,15 +128,15 @@ mod tests {
                 assert!(
                     weights[row].iter().all(|&weight| weight >= 0.0) && contexts[row].iter().all(|c| c.is_finite())
                 );
-                let sentence = &annotations[first * N..(first + length) * N];
-                let [reference_weights, reference_context] =
-                    attend_reference(&settings, &parameters, sentence, &states[row * N..][..N], StepWeights::Model);
-                let near = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 2e-3);
+                let sentence = Sentences {
+                    annotations: &annotations[first * N..][..length * N],
+                    lengths: &[length],
+                    states: &states[row * N..][..N],
+                };
+                let expected = attend_reference(&settings, &parameters, &sentence, StepWeights::Model);
                 // At a high temperature rounding may exceed the differences between energies.
-                assert!(
-                    near(&weights[row], &reference_weights) && near(&contexts[row], &reference_context),
-                    "{settings:?} {length}"
-                );
+                assert_near(&weights[row], &expected[0], 2e-3, &settings);
+                assert_near(&contexts[row], &expected[1], 2e-3, &settings);
                 first += length;
             }
         }
@@ -144,14 +156,16 @@ mod tests {
                 row.iter_mut().for_each(|weight| *weight /= sum);
             }
             let origin = StepWeights::Given(&given);
-            let [weights, contexts] = attend_cpu(&settings, &parameters, &annotations, &state, (&[LENGTH], origin));
-            let expected = attend_reference(&settings, &parameters, &annotations, &state, origin);
-            let near = |a: &[f32], b: &[f32]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5);
-            assert!(near(&weights[0], &expected[0]) && near(&contexts[0], &expected[1]), "{settings:?}");
-            let mean = |position: usize| -> f32 {
-                given.iter().skip(position).step_by(LENGTH).sum::<f32>() / settings.distributions() as f32
-            };
-            assert!(near(&weights[0], &(0..LENGTH).map(mean).collect::<Vec<f32>>()), "{settings:?}");
+            let sentence = Sentences { annotations: &annotations, lengths: &[LENGTH], states: &state };
+            let [weights, contexts] = attend_cpu(&settings, &parameters, &sentence, origin);
+            let expected = attend_reference(&settings, &parameters, &sentence, origin);
+            assert_near(&weights[0], &expected[0], 1e-5, &settings);
+            assert_near(&contexts[0], &expected[1], 1e-5, &settings);
+            let mut mean = vec![0.0; LENGTH];
+            for row in given.chunks_exact(LENGTH) {
+                mean.iter_mut().zip(row).for_each(|(sum, weight)| *sum += weight / settings.distributions() as f32);
+            }
+            assert_near(&weights[0], &mean, 1e-5, &settings);
         }
     }
 }

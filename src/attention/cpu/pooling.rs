@@ -107,16 +107,16 @@ pub struct AttentionBackward<'a> {
     pub queries: &'a [f32],
     /// α: `[rows × heads, longest]`
     pub alphas: &'a [f32],
-    /// With respect to the pooled values: `[rows, v]`
+    /// Derivative with respect to the pooled values: `[rows, v]`
     pub d_pooled: &'a [f32],
     /// `[rows × heads, longest]`; on entry the derivatives with respect to e / temperature from other losses, on return
     /// all derivatives with respect to e
     pub d_energies: &'a mut [f32],
-    /// Overwritten: `[rows, d]`
+    /// Derivative with respect to the queries, overwritten: `[rows, d]`
     pub d_queries: &'a mut [f32],
-    /// Accumulated: `[cells, d]`
+    /// Derivative with respect to the keys, accumulated: `[cells, d]`
     pub d_keys: &'a mut [f32],
-    /// With respect to the score's own parameter, accumulated.
+    /// Derivative with respect to the score's own parameter, accumulated
     pub d_param: &'a mut [f32],
 }
 

@@ -20,10 +20,13 @@ pub struct PackedAttention<'a> {
     pub(super) choice: SelectionMode,
     pub(super) reported_head: Option<usize>,
     pub(super) precision: Precision,
-    /// W_q, W_k, W_v, W_o, if used
+    /// W_q, if used: `[d, n]`
     pub(super) query: Option<Arc<PackedWeight>>,
+    /// W_k, if used: `[d, n]`
     pub(super) key: Option<Arc<PackedWeight>>,
+    /// W_v, if used: `[n, n]`
     pub(super) value: Option<Arc<PackedWeight>>,
+    /// W_o, if used: `[n, n]`
     pub(super) output: Option<Arc<PackedWeight>>,
     /// The score's own parameter
     pub(super) param: &'a [f32],
@@ -52,16 +55,15 @@ impl<'a> PackedAttention<'a> {
         derivatives: bool,
     ) -> Self {
         let layout = settings.layout(dimensions);
-        let pack = |used: bool, name| used.then(|| parameters.pack(name, precision, derivatives));
         Self {
             score: settings.score,
             choice: settings.choice,
             reported_head: settings.reported_head,
             precision,
-            query: pack(layout.projects_queries, QUERY_WEIGHT),
-            key: pack(layout.projects_keys, KEY_WEIGHT),
-            value: pack(layout.projects_values, VALUE_WEIGHT),
-            output: pack(layout.projects_values, OUTPUT_WEIGHT),
+            query: layout.projects_queries.then(|| parameters.pack(QUERY_WEIGHT, precision, derivatives)),
+            key: layout.projects_keys.then(|| parameters.pack(KEY_WEIGHT, precision, derivatives)),
+            value: layout.projects_values.then(|| parameters.pack(VALUE_WEIGHT, precision, derivatives)),
+            output: layout.projects_values.then(|| parameters.pack(OUTPUT_WEIGHT, precision, derivatives)),
             param: layout.param.map(|param| parameters.get(&score_param_name(param))).unwrap_or_default(),
             layout,
         }
@@ -70,14 +72,17 @@ impl<'a> PackedAttention<'a> {
     /// Projects annotations `[cells, n]` to keys and values. `starts` holds the first cell of each sentence and the end
     /// of the last.
     pub fn project_memory(&self, annotations: Buffer, starts: &[usize]) -> RaggedMemory {
-        let project = |weight: &Arc<PackedWeight>| {
-            let mut projected = Buffer::scratch(annotations.len() / self.layout.hidden * weight.outputs());
-            weight.forward(&mut projected, weight.outputs(), &annotations, WriteMode::Overwrite);
-            projected
-        };
         let longest = starts.windows(2).map(|cells| cells[1] - cells[0]).max().unwrap_or(0);
-        let (keys, values) = (self.key.as_ref().map(project), self.value.as_ref().map(project));
+        let [keys, values] =
+            [&self.key, &self.value].map(|weight| weight.as_ref().map(|weight| self.project(&annotations, weight)));
         RaggedMemory { keys, values, annotations, starts: starts.to_vec(), longest }
+    }
+
+    /// W h: annotations `[cells, n]` to `[cells, outputs]`.
+    fn project(&self, annotations: &[f32], weight: &PackedWeight) -> Buffer {
+        let mut projected = Buffer::scratch(annotations.len() / self.layout.hidden * weight.outputs());
+        weight.forward(&mut projected, weight.outputs(), annotations, WriteMode::Overwrite);
+        projected
     }
 
     /// Context of each token of a sentence if it has all the weight: `[tokens, n]`.

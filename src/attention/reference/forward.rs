@@ -14,10 +14,13 @@ use crate::parameters::Parameters;
 /// Attention over one set of parameters.
 pub struct Attention {
     settings: AttentionConfig,
-    /// W_q, W_k, W_v, W_o, if used
+    /// W_q, if used: `[d, n]`
     query: Option<Tensor>,
+    /// W_k, if used: `[d, n]`
     key: Option<Tensor>,
+    /// W_v, if used: `[n, n]`
     value: Option<Tensor>,
+    /// W_o, if used: `[n, n]`
     output: Option<Tensor>,
     /// The score's own parameter, if it has one
     param: Option<Tensor>,
@@ -104,7 +107,7 @@ impl Memory {
     /// # Errors
     /// The device is out of memory.
     pub fn mean(&self) -> Result<Tensor> {
-        let shares = self.mask.broadcast_div(&self.mask.sum_keepdim(1)?)?;
+        let shares = self.mask.broadcast_div(&self.mask.sum_keepdim(1)?)?; // [batch, length]
         shares.unsqueeze(1)?.matmul(&self.annotations)?.squeeze(1)
     }
 
@@ -125,19 +128,19 @@ impl Attention {
     /// One is missing.
     pub fn new(settings: &AttentionConfig, dimensions: AttentionDims, parameters: &Parameters) -> Result<Self> {
         let layout = settings.layout(dimensions);
-        let pick = |used: bool, name: &str| used.then(|| parameters.get(name)).transpose();
         let param = layout.param.map(|param| parameters.get(&score_param_name(param))).transpose()?;
-        let score = |head| {
+        let mut scores = Vec::with_capacity(layout.heads);
+        for head in 0..layout.heads {
             let score = settings.score.reference(param.as_ref(), HeadSlice { head, heads: layout.heads })?;
-            Ok(ScaledScore { score, temperature: 1.0 / layout.inverse_temperature })
-        };
+            scores.push(ScaledScore { score, temperature: 1.0 / layout.inverse_temperature });
+        }
         Ok(Self {
             settings: settings.clone(),
-            query: pick(layout.projects_queries, QUERY_WEIGHT)?,
-            key: pick(layout.projects_keys, KEY_WEIGHT)?,
-            value: pick(layout.projects_values, VALUE_WEIGHT)?,
-            output: pick(layout.projects_values, OUTPUT_WEIGHT)?,
-            scores: (0..layout.heads).map(score).collect::<Result<_>>()?,
+            query: layout.projects_queries.then(|| parameters.get(QUERY_WEIGHT)).transpose()?,
+            key: layout.projects_keys.then(|| parameters.get(KEY_WEIGHT)).transpose()?,
+            value: layout.projects_values.then(|| parameters.get(VALUE_WEIGHT)).transpose()?,
+            output: layout.projects_values.then(|| parameters.get(OUTPUT_WEIGHT)).transpose()?,
+            scores,
             param,
             inverse_temperature: layout.inverse_temperature,
         })
@@ -177,6 +180,7 @@ impl Attention {
     /// # Errors
     /// The shapes do not match.
     pub fn attend(&self, memory: &Memory, state: &Tensor, given: StepWeights) -> Result<AttentionOutput> {
+        // [batch, d]
         let query = match &self.query {
             Some(weight) => state.matmul(&weight.t()?)?,
             None => state.clone(),
@@ -184,9 +188,11 @@ impl Attention {
         let (mut alphas, mut pooling, mut contexts) = (Vec::new(), Vec::new(), Vec::new());
         for (head, score) in self.scores.iter().enumerate() {
             let slice = HeadSlice { head, heads: self.scores.len() };
-            let [keys, values] = [&memory.keys, &memory.values].map(|all| slice.narrow(all, 2)?.contiguous());
-            let (queries, values) = (slice.narrow(&query, 1)?.unsqueeze(1)?, values?);
-            let Pooled { values: pooled, mut weights } = pool(score, &queries, &keys?, &values, Some(&memory.mask))?;
+            let queries = slice.narrow(&query, 1)?.unsqueeze(1)?; // [batch, 1, d / heads]
+            let keys = slice.narrow(&memory.keys, 2)?.contiguous()?; // [batch, length, d / heads]
+            let values = slice.narrow(&memory.values, 2)?.contiguous()?; // [batch, length, n / heads]
+            // [batch, 1, n / heads] and [batch, 1, length]
+            let Pooled { values: pooled, mut weights } = pool(score, &queries, &keys, &values, Some(&memory.mask))?;
             match self.settings.choice.resolve(given) {
                 Selection::Soft => contexts.push(pooled.squeeze(1)?),
                 Selection::Given(given) => {
@@ -208,11 +214,12 @@ impl Attention {
             }
             alphas.push(weights.squeeze(1)?);
         }
-        let context = Tensor::cat(&contexts, 1)?;
+        let context = Tensor::cat(&contexts, 1)?; // [batch, n]
         let context = match &self.output {
             Some(weight) => context.matmul(&weight.t()?)?,
             None => context,
         };
+        // [batch, length], and as many for each head
         let (alphas, heads) = (mean(&alphas)?, if pooling.is_empty() { alphas } else { pooling });
         let reported = match self.settings.reported_head {
             Some(head) => heads[head].clone(),
@@ -229,6 +236,7 @@ fn project(x: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
     x.reshape((batch * length, size))?.matmul(&weight.t()?)?.reshape((batch, length, weight.dim(0)?))
 }
 
+/// Mean over the heads of weights `[batch, length]`.
 fn mean(heads: &[Tensor]) -> Result<Tensor> {
     Tensor::stack(heads, 0)?.mean(0)
 }

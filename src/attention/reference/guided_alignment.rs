@@ -26,6 +26,7 @@ pub fn guided_alignment_loss(alphas: &Tensor, alignment_targets: &[Vec<GuideWeig
             targets[(link.target as usize * size + row) * sources + link.source as usize] -= link.weight;
         }
     }
+    // [target length, batch, source length]
     let targets = Tensor::from_vec(targets, alphas.shape(), alphas.device())?;
     (alphas.maximum(f64::from(MIN_MEAN_WEIGHT))?.log()? * targets)?.sum_all()
 }

@@ -36,16 +36,17 @@ pub fn pool(
 ) -> Result<Pooled> {
     let (batch, m, _) = queries.dims3()?;
     if batch * m == 0 {
-        let zeros = |size| Tensor::zeros((batch, m, size), queries.dtype(), queries.device());
-        return Ok(Pooled { values: zeros(values.dim(2)?)?, weights: zeros(keys.dim(1)?)? });
+        let [values, weights] = [values.dim(2)?, keys.dim(1)?]
+            .map(|size| Tensor::zeros((batch, m, size), queries.dtype(), queries.device()));
+        return Ok(Pooled { values: values?, weights: weights? });
     }
-    let mut energies = score.energies(queries, keys)?;
+    let mut energies = score.energies(queries, keys)?; // [batch, m, length]
     if let Some(mask) = mask {
-        let real = mask.unsqueeze(1)?.broadcast_as(energies.shape())?.ne(0.0)?;
+        let real = mask.unsqueeze(1)?.broadcast_as(energies.shape())?.ne(0.0)?; // [batch, m, length]
         let padding = Tensor::full(f32::NEG_INFINITY, energies.shape(), energies.device())?;
         energies = real.where_cond(&energies, &padding)?;
     }
-    let weights = softmax(&energies, D::Minus1)?;
+    let weights = softmax(&energies, D::Minus1)?; // [batch, m, length]
     Ok(Pooled { values: weights.matmul(&values.contiguous()?)?, weights })
 }
 
@@ -58,8 +59,9 @@ mod tests {
 
     #[test]
     fn no_query_gives_no_value() {
-        let zeros = |shape| Tensor::zeros(shape, DType::F32, &Device::Cpu).unwrap();
-        let pooled = pool(&Dot, &zeros((2, 0, 3)), &zeros((2, 5, 3)), &zeros((2, 5, 4)), None).unwrap();
+        let [queries, keys, values] =
+            [(2, 0, 3), (2, 5, 3), (2, 5, 4)].map(|shape| Tensor::zeros(shape, DType::F32, &Device::Cpu).unwrap());
+        let pooled = pool(&Dot, &queries, &keys, &values, None).unwrap();
         assert_eq!([pooled.values.dims(), pooled.weights.dims()], [&[2, 0, 4], &[2, 0, 5]]);
     }
 }

@@ -29,7 +29,7 @@ impl Score for Additive {
     fn energies(&self, queries: &Tensor, keys: &Tensor) -> Result<Tensor> {
         let (batch, length, size) = keys.dims3()?;
         let query_count = queries.dim(1)?;
-        let hidden = keys.unsqueeze(1)?.broadcast_add(&queries.unsqueeze(2)?)?.tanh()?;
+        let hidden = keys.unsqueeze(1)?.broadcast_add(&queries.unsqueeze(2)?)?.tanh()?; // [batch, m, length, d]
         hidden.reshape((batch * query_count * length, size))?.matmul(&self.v.t()?)?.reshape((
             batch,
             query_count,
@@ -96,8 +96,8 @@ impl CpuAdditive<'_> {
         d_energies: &[f32],
         grads: &mut ScoreGrads,
     ) {
-        let part = |values: &[f32]| -> [f32; WIDTH] { from_fn(|i| values[start + i]) };
-        let (q, v) = (part(query), part(self.v));
+        let q: [f32; WIDTH] = from_fn(|i| query[start + i]);
+        let v: [f32; WIDTH] = from_fn(|i| self.v[start + i]);
         let (mut sum_v, mut sum_query) = ([0.0; WIDTH], [0.0; WIDTH]);
         let blocks = keys.block(start, WIDTH).zip(grads.d_keys.block(start, WIDTH));
         for (&d_energy, (key, d_key)) in d_energies.iter().zip(blocks) {

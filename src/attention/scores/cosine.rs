@@ -27,13 +27,16 @@ pub struct Cosine {
 
 impl Score for Cosine {
     fn energies(&self, queries: &Tensor, keys: &Tensor) -> Result<Tensor> {
-        let direction = |vectors: &Tensor| -> Result<Tensor> {
-            let norms = vectors.sqr()?.sum_keepdim(D::Minus1)?.maximum(MIN_NORM * MIN_NORM)?.sqrt()?;
-            vectors.broadcast_div(&norms)
-        };
+        // [batch, m, length]
         let cosines = direction(queries)?.matmul(&direction(keys)?.transpose(1, 2)?.contiguous()?)?;
         cosines.broadcast_mul(&self.sharpness)
     }
+}
+
+/// Divides vectors `[batch, count, d]` by their norms.
+fn direction(vectors: &Tensor) -> Result<Tensor> {
+    let norms = vectors.sqr()?.sum_keepdim(D::Minus1)?.maximum(MIN_NORM * MIN_NORM)?.sqrt()?; // [batch, count, 1]
+    vectors.broadcast_div(&norms)
 }
 
 /// Cosine score on slices.

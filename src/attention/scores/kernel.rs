@@ -37,7 +37,8 @@ pub struct Kernel {
 
 impl Score for Kernel {
     fn energies(&self, queries: &Tensor, keys: &Tensor) -> Result<Tensor> {
-        let differences = queries.unsqueeze(2)?.broadcast_sub(&keys.unsqueeze(1)?)?;
+        let differences = queries.unsqueeze(2)?.broadcast_sub(&keys.unsqueeze(1)?)?; // [batch, m, length, d]
+        // [batch, m, length]
         let squares = differences.sqr()?.sum(D::Minus1)?.broadcast_mul(&self.inverse_width.sqr()?)?;
         match self.shape {
             KernelShape::Gaussian => squares * -0.5,
@@ -58,10 +59,10 @@ impl Score for Kernel {
 
 #[cfg(test)]
 mod tests {
-    use candle_core::{Device, Var};
+    use candle_core::{DType, Device, Var};
 
     use super::*;
-    use crate::attention::{Pooled, pool};
+    use crate::attention::pool;
 
     const ALL: [KernelShape; 4] =
         [KernelShape::Gaussian, KernelShape::Boxcar, KernelShape::Epanechnikov, KernelShape::Constant];
@@ -89,8 +90,8 @@ mod tests {
 
     #[track_caller]
     fn assert_near(found: &[f64], expected: &[f64]) {
-        let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-5;
-        assert!(found.len() == expected.len() && found.iter().zip(expected).all(near), "{found:?}, not {expected:?}");
+        let is_near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5);
+        assert!(found.len() == expected.len() && is_near, "{found:?}, not {expected:?}");
     }
 
     #[test]
@@ -116,8 +117,7 @@ mod tests {
 
     #[test]
     fn distance_is_euclidean() {
-        let point = |x: f64, y: f64| [x, y];
-        let keys = Tensor::new(&[[point(0.0, 0.0), point(3.0, 4.0), point(6.0, 8.0)]], &Device::Cpu).unwrap();
+        let keys = Tensor::new(&[[[0f64, 0.0], [3.0, 4.0], [6.0, 8.0]]], &Device::Cpu).unwrap();
         let query = keys.narrow(1, 0, 1).unwrap();
         let pooled = pool(&kernel(KernelShape::Epanechnikov, 8.0), &query, &keys, &keys, None).unwrap();
         // 1 and 39/64 of their sum.
@@ -127,42 +127,57 @@ mod tests {
 
     #[test]
     fn query_without_support_gets_the_mean_of_the_values() {
-        let tensor = |points: &[f32]| Tensor::from_slice(points, (1, points.len(), 1), &Device::Cpu).unwrap();
-        let (queries, keys, values) = (tensor(&[10.0, 0.0]), tensor(&[0.0, 1.0, 2.0]), tensor(&[3.0, 5.0, 40.0]));
+        let [queries, keys, values] = [&[10.0, 0.0][..], &[0.0, 1.0, 2.0], &[3.0, 5.0, 40.0]]
+            .map(|points| line(points).to_dtype(DType::F32).unwrap());
         let mask = Tensor::new(&[[1f32, 1.0, 0.0]], &Device::Cpu).unwrap();
         for shape in [KernelShape::Boxcar, KernelShape::Epanechnikov] {
             let score = Kernel { shape, inverse_width: Tensor::new(&[2f32], &Device::Cpu).unwrap() };
-            let pooled = |mask| -> Vec<f32> {
-                pool(&score, &queries, &keys, &values, mask).unwrap().values.flatten_all().unwrap().to_vec1().unwrap()
-            };
-            let wide = |values: Vec<f32>| -> Vec<f64> { values.into_iter().map(f64::from).collect() };
-            assert_near(&wide(pooled(None)), &[16.0, 3.0]);
-            assert_near(&wide(pooled(Some(&mask))), &[4.0, 3.0]);
+            for (mask, expected) in [(None, [16.0, 3.0]), (Some(&mask), [4.0, 3.0])] {
+                let pooled = pool(&score, &queries, &keys, &values, mask).unwrap().values.flatten_all().unwrap();
+                assert_near(&pooled.to_dtype(DType::F64).unwrap().to_vec1().unwrap(), &expected);
+            }
         }
         // A Gaussian has unbounded support: the nearest key takes all the weight.
         assert_near(&weights(&kernel(KernelShape::Gaussian, 0.01), 10.0, &KEYS), &[0.0, 0.0, 0.0, 1.0]);
     }
 
+    /// Kernel regression of some queries, and the derivatives with respect to its results.
+    struct Regression {
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        d_results: Tensor,
+    }
+
+    impl Regression {
+        fn loss(&self, shape: KernelShape, inverse_width: &Tensor) -> Tensor {
+            let score = Kernel { shape, inverse_width: inverse_width.clone() };
+            let pooled = pool(&score, &self.queries, &self.keys, &self.values, None).unwrap();
+            (pooled.values * &self.d_results).unwrap().sum_all().unwrap()
+        }
+
+        fn loss_at(&self, shape: KernelShape, inverse_width: f64) -> f64 {
+            self.loss(shape, &Tensor::new(&[inverse_width], &Device::Cpu).unwrap()).to_scalar().unwrap()
+        }
+    }
+
     #[test]
     fn derivative_of_the_width_matches_finite_differences() {
-        let keys = line(&[-1.3, -0.4, 0.0, 0.2, 0.7, 1.9]);
-        let values = line(&[2.0, -1.0, 0.5, 3.0, 1.0, -2.0]);
-        // One query is on a key, and one is outside the support of the narrow kernels.
-        let queries = line(&[0.0, 0.45, 1.2, 30.0]);
-        let target = line(&[1.0, -2.0, 0.7, 0.3]);
+        let regression = Regression {
+            keys: line(&[-1.3, -0.4, 0.0, 0.2, 0.7, 1.9]),
+            values: line(&[2.0, -1.0, 0.5, 3.0, 1.0, -2.0]),
+            // One query is on a key, and one is outside the support of the narrow kernels.
+            queries: line(&[0.0, 0.45, 1.2, 30.0]),
+            d_results: line(&[1.0, -2.0, 0.7, 0.3]),
+        };
         for shape in ALL {
-            let loss = |inverse_width: &Tensor| {
-                let score = Kernel { shape, inverse_width: inverse_width.clone() };
-                let Pooled { values, .. } = pool(&score, &queries, &keys, &values, None).unwrap();
-                (values * &target).unwrap().sum_all().unwrap()
-            };
-            let at = |w: f64| loss(&Tensor::new(&[w], &Device::Cpu).unwrap()).to_scalar::<f64>().unwrap();
             for w in [0.3, 0.9, 1.7] {
                 let variable = Var::new(&[w], &Device::Cpu).unwrap();
-                let store = loss(&variable).backward().unwrap();
+                let store = regression.loss(shape, &variable).backward().unwrap();
                 let found = store.get(&variable).map_or(0.0, |gradient| gradient.to_vec1().unwrap()[0]);
                 let step = 1e-5;
-                let expected = (at(w + step) - at(w - step)) / (2.0 * step);
+                let difference = regression.loss_at(shape, w + step) - regression.loss_at(shape, w - step);
+                let expected = difference / (2.0 * step);
                 assert!((found - expected).abs() < 1e-4, "{shape:?} {w}: {found}, not {expected}");
                 let learns = matches!(shape, KernelShape::Gaussian | KernelShape::Epanechnikov);
                 assert_eq!(learns, found.abs() > 1e-3, "{shape:?} {w}: {found}");

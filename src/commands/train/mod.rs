@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use candle_core::Device;
+use indicatif::ProgressBar;
 use serde_json::Value;
 
 use reporter::{TrainingDisplay, progress_bar};
@@ -15,12 +16,15 @@ use super::output_file::Output;
 use super::processes::Processes;
 use super::render_options::heatmap;
 use super::signals::Signals;
-use crate::cli::{CHANGEABLE, Cli, ExplicitArgs, TrainArgs, joined_options};
+use crate::cli::{ExplicitArgs, TrainArgs, joined_options_of};
 use crate::error::usage;
 use crate::render::escape_controls;
 use crate::text::{Pair, SHIPPED_TRAINING, is_standard, standard_input_has_data};
-use crate::trainer::{InitFrom, RunContext, TrainingSources, TrainingSpec, recorded_options, resume, train};
-use crate::training::TrainConfig;
+use crate::trainer::{
+    GivenCommand, InitFrom, ResumedSources, RunContext, SourceOptions, TrainingOutcome, TrainingSources, TrainingSpec,
+    recorded_options, resume, train,
+};
+use crate::training::RunLimits;
 use crate::translator::{DecodeOptions, Translator};
 
 /// Number of translations shown at the end.
@@ -41,24 +45,12 @@ pub fn run(
     }
     let translations = (!console.is_quiet()).then(|| Output::open(Path::new("-"))).transpose()?;
     let bar = progress_bar(console);
-    let announcing = bar.clone();
-    let is_first = processes.is_first();
-    let announce = move |line: &str| announcing.suspend(|| Console::new(false).say(line));
-    let signals = Signals::listen(move |line| {
-        if is_first {
-            announce(line);
-        }
-    });
-    let shipped = || format!("no sentence pairs are named: training on the shipped corpus, {SHIPPED_TRAINING}");
-    let display = TrainingDisplay::new(console, &signals, bar, args.verbose);
-    let display = display.announcing(is_without_pairs(args).then(shipped));
+    let signals = Signals::listen(announcer(bar.clone(), processes.is_first()));
+    let announcement = is_without_pairs(args)
+        .then(|| format!("no sentence pairs are named: training on the shipped corpus, {SHIPPED_TRAINING}"));
+    let display = TrainingDisplay::new(console, &signals, bar, args.verbose).announcing(announcement);
     let context = RunContext { device, communicator: processes.communicator(), observer: &display };
-    let finished = if args.resume {
-        reject_changed_options(given, &out)?;
-        resume(&out, &args.config, &args.sources(), context)
-    } else {
-        spec(args, command_line).and_then(|spec| train(spec, &out, context))
-    };
+    let finished = begin_or_resume(given, args, command_line, &out, context);
     // Before the first step, a signal ends the preparation with an error.
     let asked = signals.asked().filter(|_| !display.has_begun());
     drop(display);
@@ -75,21 +67,46 @@ pub fn run(
     finished.unrecorded
 }
 
+/// Returns the receiver of what is to be said about signals. Only the first process says it, above its progress bar.
+fn announcer(bar: ProgressBar, is_first: bool) -> impl Fn(&str) {
+    move |line: &str| {
+        if is_first {
+            bar.suspend(|| Console::new(false).say(line));
+        }
+    }
+}
+
+fn begin_or_resume(
+    given: &ExplicitArgs<TrainArgs>,
+    args: &TrainArgs,
+    command_line: &[String],
+    out: &Path,
+    context: RunContext,
+) -> Result<TrainingOutcome> {
+    if args.resume {
+        reject_changed_options(given, out)?;
+        return resume(out, &args.config.limits, &ResumedSources::Options(args.sources()), context);
+    }
+    train(spec(args, command_line)?, out, context)
+}
+
 /// Returns the arguments with positional files as those of `--train`. Without any, standard input is read if it has data.
 ///
 /// # Errors
 /// Other data are named, but no training pairs ([`UsageError`](crate::error::UsageError)).
 fn with_training_files(given: &TrainArgs, console: &Console) -> Result<TrainArgs> {
     let mut args = given.clone();
-    args.train.append(&mut args.positional);
+    args.sources.train.append(&mut args.positional);
     if !is_without_pairs(&args) {
         return Ok(args);
     }
-    let beside = [&given.valid_source, &given.valid_target, &given.guide].into_iter().flatten().chain(&given.valid);
-    if standard_input_has_data() && !beside.clone().any(|path| is_standard(path)) {
+    let SourceOptions { valid, valid_source, valid_target, .. } = &given.sources;
+    let single = [valid_source, valid_target, &given.attention.guide].into_iter().flatten();
+    let others: Vec<&PathBuf> = single.chain(valid).collect();
+    if standard_input_has_data() && !others.iter().any(|path| is_standard(path)) {
         console.note("reading sentence pairs from standard input");
-        args.train = vec![PathBuf::from("-").into()];
-    } else if beside.count() > 0 {
+        args.sources.train = vec![PathBuf::from("-").into()];
+    } else if !others.is_empty() {
         return usage(
             "no training pairs are named: give their file, as in softalign train pairs.tsv --valid valid.tsv",
         );
@@ -99,7 +116,7 @@ fn with_training_files(given: &TrainArgs, console: &Console) -> Result<TrainArgs
 
 /// True if a new training has no named pairs.
 fn is_without_pairs(args: &TrainArgs) -> bool {
-    args.train.is_empty() && args.source.is_none() && !args.resume
+    args.sources.train.is_empty() && args.sources.source.is_none() && !args.resume
 }
 
 /// Returns the training that the options describe. Options with paths that are not Unicode are not recorded.
@@ -115,7 +132,7 @@ fn spec(args: &TrainArgs, command_line: &[String]) -> Result<TrainingSpec> {
         config: args.config.clone(),
         sources: TrainingSources::of_new_run(&args.sources())?,
         init_from,
-        invocation: (command_line.to_owned(), options),
+        command: GivenCommand { command_line: command_line.to_owned(), options },
         replace: args.out.is_none(),
     })
 }
@@ -134,14 +151,14 @@ fn show_config(args: &TrainArgs, out: &Path, device: &Device, console: &Console)
 /// Rejects options that cannot change, unless the training in `out` began with the same values.
 fn reject_changed_options(given: &ExplicitArgs<TrainArgs>, out: &Path) -> Result<()> {
     let (options, recorded) = (given.args.to_json().unwrap_or_default(), recorded_options(out));
-    let is_recorded = |name: &str| options.get(name).is_some_and(|value| recorded.get(name) == Some(value));
-    let changeable = [given.names_in(CHANGEABLE), given.names_in(TrainConfig::LIMITS)].concat();
+    let changeable = [given.names_in(SourceOptions::CHANGEABLE), given.names_of::<RunLimits>()].concat();
     let mut changed = given.names();
-    changed.retain(|name| !changeable.contains(name) && !is_recorded(name));
+    changed.retain(|name| !changeable.contains(name));
+    changed.retain(|name| options.get(*name).is_none_or(|value| recorded.get(*name) != Some(value)));
     if changed.is_empty() {
         return Ok(());
     }
-    let limits = joined_options(&Cli::options_in_group("train", TrainConfig::LIMITS));
+    let limits = joined_options_of::<RunLimits>();
     usage(format!("--{} cannot change with --resume; only {limits} can", changed.join(", --")))
 }
 

@@ -74,17 +74,19 @@ pub(in crate::kernels) fn update_ema(average: &Tensor, parameter: &Tensor, decay
 pub(in crate::kernels) fn sum_of_squares(gradient: &Tensor) -> Result<f64> {
     let mut sum = 0.0;
     with_slice_mut(gradient, |values| {
-        let square = |row: &[f32]| {
-            vectorized(
-                #[inline(always)]
-                || f64::from(dot(row, row)),
-            )
-        };
-        let blocks: Vec<f64> = values.par_chunks(BLOCK).map(|block| block.chunks(ROW).map(square).sum()).collect();
+        let blocks = values.par_chunks(BLOCK).map(|block| block.chunks(ROW).map(sum_of_squares_of_row).sum::<f64>());
+        let blocks: Vec<f64> = blocks.collect();
         sum = blocks.iter().sum();
         Ok(())
     })?;
     Ok(sum)
+}
+
+fn sum_of_squares_of_row(row: &[f32]) -> f64 {
+    vectorized(
+        #[inline(always)]
+        || f64::from(dot(row, row)),
+    )
 }
 
 fn update_block(parameter: &mut [f32], gradient: &[f32], first: &mut [f32], second: &mut [f32], rates: Rates) {

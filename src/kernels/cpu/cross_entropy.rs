@@ -106,7 +106,7 @@ fn logit_stats(row: &[f32]) -> LogitStats {
     )
 }
 
-/// As [`logit_stats`], and replaces each logit z by exp(z − largest).
+/// Returns the reductions of a row as [`logit_stats`] does, and replaces each logit z by exp(z − largest).
 #[inline(always)]
 fn exp_in_place(row: &mut [f32]) -> LogitStats {
     let largest = largest(row);

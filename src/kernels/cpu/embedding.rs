@@ -33,13 +33,17 @@ mod tests {
     use super::*;
     use crate::random::SeededRng;
 
+    fn numbers(stream: &mut SeededRng, count: usize) -> Vec<f32> {
+        (0..count).map(|_| stream.normal() as f32).collect()
+    }
+
     #[test]
     fn lookup_and_its_derivative_equal_index_select() {
         let (rows, width) = (BLOCK_ROWS + 3, 5);
         let mut stream = SeededRng::new(1, "table", 0);
-        let mut numbers = |count: usize| -> Vec<f32> { (0..count).map(|_| stream.normal() as f32).collect() };
-        let table = numbers(rows * width);
-        let parts = [vec![7u32, 0, 7], vec![rows as u32 - 1, 7]].map(|ids| (numbers(ids.len() * width), ids));
+        let table = numbers(&mut stream, rows * width);
+        let parts =
+            [vec![7u32, 0, 7], vec![rows as u32 - 1, 7]].map(|ids| (numbers(&mut stream, ids.len() * width), ids));
         let variable = Var::from_tensor(&Tensor::from_slice(&table, (rows, width), &Device::Cpu).unwrap()).unwrap();
         let mut loss = Tensor::zeros((), candle_core::DType::F32, &Device::Cpu).unwrap();
         for (derivatives, ids) in &parts {

@@ -117,7 +117,7 @@ fn split_gates(row: &[f32], h: usize) -> [&[f32]; 3] {
     [first, second, third]
 }
 
-/// Mutable [`split_gates`].
+/// Splits a mutable row of gates into r, z and n.
 #[inline(always)]
 fn split_gates_mut(row: &mut [f32], h: usize) -> [&mut [f32]; 3] {
     let (first, rest) = row.split_at_mut(h);

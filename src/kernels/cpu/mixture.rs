@@ -79,6 +79,14 @@ mod tests {
     use crate::kernels::reference::mixture::log_mixture;
     use crate::random::SeededRng;
 
+    fn variable(values: &[f32], shape: &[usize]) -> Var {
+        Var::from_tensor(&Tensor::from_slice(values, shape, &Device::Cpu).unwrap()).unwrap()
+    }
+
+    fn are_near(a: &[f32], b: &[f32]) -> bool {
+        a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5 * (1.0 + b.abs()))
+    }
+
     #[test]
     fn losses_and_derivatives_equal_reference() {
         let (components, vocabulary, target, scale) = (5, 37, 3u32, 0.25f32);
@@ -86,9 +94,6 @@ mod tests {
         let logits: Vec<f32> = (0..components * vocabulary).map(|_| 3.0 * stream.normal() as f32).collect();
         let weights = [0.4f32, 0.0, 0.3, 0.1, 0.2];
         for smoothing in [0.0f32, 0.1] {
-            let variable = |values: &[f32], shape: &[usize]| {
-                Var::from_tensor(&Tensor::from_slice(values, shape, &Device::Cpu).unwrap()).unwrap()
-            };
             let (z, alpha) = (variable(&logits, &[1, components, vocabulary]), variable(&weights, &[1, components]));
             let log = log_mixture(&z, &alpha).unwrap().flatten_all().unwrap();
             let chosen = log.get(target as usize).unwrap();
@@ -96,14 +101,15 @@ mod tests {
             let mean = (log.sum_all().unwrap() * (epsilon / vocabulary as f64)).unwrap();
             let loss = ((&chosen * (epsilon - 1.0)).unwrap() - mean).unwrap();
             let gradients = (&loss * f64::from(scale)).unwrap().backward().unwrap();
-            let of = |var: &Var| gradients.get(var).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+            let [expected_logits, expected_weights] = [&z, &alpha]
+                .map(|variable| gradients.get(variable).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap());
             let (mut d_logits, mut d_weights, mut scratch) = (logits.clone(), weights, vec![0.0; vocabulary]);
             let into = [&mut scratch[..], &mut d_weights];
             let found = mixture_forward_backward(&mut d_logits, &weights, target, Objective { smoothing, scale }, into);
-            let scalar = |tensor: &Tensor| f64::from(tensor.to_scalar::<f32>().unwrap());
-            assert!((found.0 - scalar(&loss)).abs() < 1e-4 && (found.1 - scalar(&chosen)).abs() < 1e-4, "{found:?}");
-            let near = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5 * (1.0 + b.abs()));
-            assert!(near(&d_logits, &of(&z)) && near(&d_weights, &of(&alpha)), "{d_weights:?} {:?}", of(&alpha));
+            let expected = [&loss, &chosen].map(|tensor| f64::from(tensor.to_scalar::<f32>().unwrap()));
+            assert!((found.0 - expected[0]).abs() < 1e-4 && (found.1 - expected[1]).abs() < 1e-4, "{found:?}");
+            assert!(are_near(&d_logits, &expected_logits), "{d_logits:?} {expected_logits:?}");
+            assert!(are_near(&d_weights, &expected_weights), "{d_weights:?} {expected_weights:?}");
         }
     }
 

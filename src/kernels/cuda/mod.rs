@@ -47,10 +47,23 @@ enum Value {
     Number(f32),
 }
 
+impl Argument<'_> {
+    fn value(&self) -> Result<Value> {
+        Ok(match *self {
+            Self::Tensor(tensor) | Self::Optional(Some(tensor)) => Value::Address(address(tensor)?),
+            Self::Optional(None) => Value::Address(0),
+            Self::Integer(integer) => Value::Integer(u32::try_from(integer).map_err(Error::wrap)?),
+            Self::Bits(bits) => Value::Integer(bits),
+            Self::Number(number) => Value::Number(number as f32),
+        })
+    }
+}
+
 /// Blocks and threads of a launch, and bytes of shared memory per block.
 struct Grid {
     blocks: usize,
-    threads: (usize, usize),
+    /// Threads of a block in two dimensions.
+    threads: [usize; 2],
     shared_bytes: usize,
 }
 
@@ -61,7 +74,7 @@ impl Grid {
     }
 
     fn blocks(blocks: usize) -> Self {
-        Self { blocks, threads: (THREADS, 1), shared_bytes: 0 }
+        Self { blocks, threads: [THREADS, 1], shared_bytes: 0 }
     }
 }
 
@@ -88,6 +101,11 @@ impl Factor<'_> {
         let columns = self.matrix.dim(candle_core::D::Minus1)?;
         let rows = self.matrix.elem_count() / columns.max(1);
         Ok(if self.transposed { [columns, rows] } else { [rows, columns] })
+    }
+
+    /// Columns of the matrix as stored.
+    fn stored_width(&self) -> Result<i32> {
+        Ok(self.matrix.dim(candle_core::D::Minus1)? as i32)
     }
 
     fn operation(&self) -> cublasOperation_t {
@@ -145,16 +163,7 @@ fn launch(device: &CudaDevice, kernel: &str, grid: Grid, arguments: &[Argument])
         return Ok(());
     }
     let function = device.get_or_load_custom_func(kernel, "softalign", ptx)?;
-    let value = |argument: &Argument| {
-        Ok(match *argument {
-            Argument::Tensor(tensor) | Argument::Optional(Some(tensor)) => Value::Address(address(tensor)?),
-            Argument::Optional(None) => Value::Address(0),
-            Argument::Integer(integer) => Value::Integer(u32::try_from(integer).map_err(Error::wrap)?),
-            Argument::Bits(bits) => Value::Integer(bits),
-            Argument::Number(number) => Value::Number(number as f32),
-        })
-    };
-    let values: Vec<Value> = arguments.iter().map(value).collect::<Result<_>>()?;
+    let values: Vec<Value> = arguments.iter().map(Argument::value).collect::<Result<_>>()?;
     let mut builder = function.builder();
     for value in &values {
         match value {
@@ -165,7 +174,7 @@ fn launch(device: &CudaDevice, kernel: &str, grid: Grid, arguments: &[Argument])
     }
     let config = LaunchConfig {
         grid_dim: (grid.blocks as u32, 1, 1),
-        block_dim: (grid.threads.0 as u32, grid.threads.1 as u32, 1),
+        block_dim: (grid.threads[0] as u32, grid.threads[1] as u32, 1),
         shared_mem_bytes: grid.shared_bytes as u32,
     };
     // SAFETY: the callers in `operations` pass what the kernel's signature says, and tensors of the sizes it reads and writes.
@@ -185,8 +194,7 @@ pub fn product(a: Factor, b: Factor, beta: f32, out: &Tensor) -> Result<()> {
     if out.elem_count() == 0 {
         return Ok(());
     }
-    let width = |factor: &Factor| factor.matrix.dim(candle_core::D::Minus1).map(|width| width as i32);
-    let (width_a, width_b) = (width(&a)?, width(&b)?);
+    let (width_a, width_b) = (a.stored_width()?, b.stored_width()?);
     let (address_a, address_b, address_out) = (address(a.matrix)?, address(b.matrix)?, address(out)?);
     let blas = cuda_device(out)?.cublas_handle();
     // cuBLAS stores columns, so that it sees transposed matrices: outᵀ = Bᵀ Aᵀ.

@@ -11,33 +11,32 @@ const WARP: usize = 32;
 /// Blocks that share the squares of one gradient.
 const SQUARE_BLOCKS: usize = 64;
 
-/// One step of a GRU: the inputs' and the state's share of the gates `[batch, 3h]`, without the biases `[3h]`, and the state
-/// `[batch, h]`.
+/// One step of a GRU.
 #[derive(Clone, Copy)]
 pub struct GruStepInputs<'a> {
-    /// x W_ihᵀ
+    /// x W_ihᵀ: `[batch, 3h]`
     pub input: &'a Tensor,
-    /// h W_hhᵀ
+    /// h W_hhᵀ: `[batch, 3h]`
     pub recurrent: &'a Tensor,
-    /// Absent if `input` contains it.
+    /// b_ih: `[3h]`; absent if `input` contains it
     pub bias_ih: Option<&'a Tensor>,
-    /// b_hh
+    /// b_hh: `[3h]`
     pub bias_hh: &'a Tensor,
-    /// h
+    /// h: `[batch, h]`
     pub state: &'a Tensor,
     /// `[batch]`: 0 in rows that keep their state.
     pub mask: Option<&'a Tensor>,
 }
 
-/// Derivatives of one step, each shaped like what it belongs to.
+/// Derivatives of one step of a GRU.
 pub struct GruStepGrads<'a> {
-    /// Derivatives of h' that are to be added up.
+    /// Derivatives with respect to h' that are to be added up: `[batch, h]`
     pub next: [Option<&'a Tensor>; 3],
-    /// Of the inputs' share.
+    /// Derivative with respect to x W_ihᵀ: `[batch, 3h]`
     pub input: &'a Tensor,
-    /// Of the state's share.
+    /// Derivative with respect to h W_hhᵀ: `[batch, 3h]`
     pub recurrent: &'a Tensor,
-    /// Of the state, apart from its share of the gates.
+    /// Derivative with respect to h, without the part through h W_hhᵀ: `[batch, h]`
     pub state: &'a Tensor,
 }
 
@@ -130,8 +129,9 @@ pub fn gru_sequence(
     };
     let (states, recurrent) = sequence.forward()?;
     let result = states.clone();
-    let derivative = move |d_states: &Tensor| sequence.backward(&states, &recurrent, d_states);
-    with_derivative([gates, weight_hh, bias_hh], result, derivative)
+    with_derivative([gates, weight_hh, bias_hh], result, move |d_states| {
+        sequence.backward(&states, &recurrent, d_states)
+    })
 }
 
 struct GruSequence {
@@ -142,12 +142,25 @@ struct GruSequence {
     backwards: bool,
 }
 
+/// Step of a recurrence.
+struct SequenceStep {
+    position: usize,
+    /// Position of the step before; `None` for the first.
+    before: Option<usize>,
+}
+
 impl GruSequence {
-    /// Positions in the order of computation, each with the one before.
-    fn positions(&self) -> Result<Vec<(usize, Option<usize>)>> {
+    /// Steps in the order of computation.
+    fn steps(&self) -> Result<Vec<SequenceStep>> {
         let length = self.gates.dim(0)?;
-        let position = |step: usize| if self.backwards { length - 1 - step } else { step };
-        Ok((0..length).map(|step| (position(step), step.checked_sub(1).map(position))).collect())
+        let mut steps = Vec::with_capacity(length);
+        let mut before = None;
+        for step in 0..length {
+            let position = if self.backwards { length - 1 - step } else { step };
+            steps.push(SequenceStep { position, before });
+            before = Some(position);
+        }
+        Ok(steps)
     }
 
     /// h before a position.
@@ -175,7 +188,7 @@ impl GruSequence {
         let (length, batch, gate_size) = self.gates.dims3()?;
         let states = uninitialized((length, batch, gate_size / 3), self.gates.device())?;
         let recurrent = uninitialized(self.gates.shape(), self.gates.device())?;
-        for (position, before) in self.positions()? {
+        for SequenceStep { position, before } in self.steps()? {
             let (state, recurrent) = (self.state(&states, before)?, recurrent.get(position)?);
             product(plain(&state), transposed(&self.weight), 0.0, &recurrent)?;
             let (input, mask) = (self.gates.get(position)?, self.mask.get(position)?);
@@ -196,11 +209,10 @@ impl GruSequence {
     }
 
     fn backward(&self, states: &Tensor, recurrent: &Tensor, d_states: &Tensor) -> Result<[Option<Tensor>; 3]> {
-        let new = |like: &Tensor| uninitialized(like.shape(), like.device());
-        let (d_gates, d_recurrent, d_direct) = (new(&self.gates)?, new(&self.gates)?, new(states)?);
-        let d_product = new(&states.get(0)?)?;
+        let (d_gates, d_recurrent) = (uninitialized_like(&self.gates)?, uninitialized_like(&self.gates)?);
+        let (d_direct, d_product) = (uninitialized_like(states)?, uninitialized_like(&states.get(0)?)?);
         let mut later = None;
-        for (position, before) in self.positions()?.into_iter().rev() {
+        for SequenceStep { position, before } in self.steps()?.into_iter().rev() {
             let state = self.state(states, before)?;
             let (input, mask) = (self.gates.get(position)?, self.mask.get(position)?);
             let (recurrent, d_state) = (recurrent.get(position)?, d_states.get(position)?);
@@ -218,6 +230,10 @@ impl GruSequence {
         let d_weight = weight_gradient(&d_recurrent, &self.states_before(states)?)?;
         Ok([Some(d_gates), Some(d_weight), Some(sum_of_columns(&d_recurrent)?)])
     }
+}
+
+fn uninitialized_like(tensor: &Tensor) -> Result<Tensor> {
+    uninitialized(tensor.shape(), tensor.device())
 }
 
 /// d_outᵀ x over all rows: the gradient of W in out = x Wᵀ.
@@ -238,25 +254,24 @@ pub fn weight_gradient(d_out: &Tensor, x: &Tensor) -> Result<Tensor> {
 pub fn sum_of_columns(input: &Tensor) -> Result<Tensor> {
     let width = input.dim(candle_core::D::Minus1)?;
     let output = uninitialized(width, input.device())?;
-    let grid = Grid { blocks: width.div_ceil(WARP), threads: (WARP, WARP), shared_bytes: 0 };
+    let grid = Grid { blocks: width.div_ceil(WARP), threads: [WARP, WARP], shared_bytes: 0 };
     let arguments = [T(input), T(&output), Integer(input.elem_count() / width.max(1)), Integer(width)];
     launch(cuda_device(input)?, "sum_of_columns", grid, &arguments)?;
     Ok(output)
 }
 
-/// Additive attention's inputs in one step: queries `[batch, d]`, keys `[batch, length, d]`, values `[batch, length, n]`, v
-/// `[1, d]` and the number of real positions of each row, at least 1.
+/// Inputs of additive attention in one step.
 #[derive(Clone, Copy)]
 pub struct AttentionInputs<'a> {
-    /// q
+    /// q: `[batch, d]`
     pub query: &'a Tensor,
-    /// k
+    /// k: `[batch, length, d]`
     pub keys: &'a Tensor,
-    /// h
+    /// h: `[batch, length, n]`
     pub values: &'a Tensor,
-    /// v
+    /// v: `[1, d]`
     pub v: &'a Tensor,
-    /// `[batch]`, u32
+    /// Number of real positions of each row, at least 1: `[batch]`, u32
     pub lengths: &'a Tensor,
     /// 1 / temperature
     pub scale: f64,
@@ -319,14 +334,13 @@ pub fn cross_entropy(logits: &Tensor, targets: &Tensor, smoothing: f64) -> Resul
     let sizes = [Integer(vocabulary), Number(smoothing)];
     let arguments = [T(&detached), T(&targets), T(&losses), T(&denominators), sizes[0], sizes[1]];
     launch(cuda_device(logits)?, "cross_entropy_forward", Grid::blocks(rows), &arguments)?;
-    let derivative = move |d_losses: &Tensor| {
+    let losses = with_derivative([logits; 3], losses, move |d_losses| {
         let d_logits = uninitialized((rows, vocabulary), d_losses.device())?;
         let sizes = [Integer(vocabulary), Number(smoothing)];
         let arguments = [T(&detached), T(&targets), T(&denominators), T(d_losses), T(&d_logits), sizes[0], sizes[1]];
         launch(cuda_device(d_losses)?, "cross_entropy_backward", Grid::blocks(rows), &arguments)?;
         Ok([Some(d_logits), None, None])
-    };
-    let losses = with_derivative([logits; 3], losses, derivative)?;
+    })?;
     Ok((losses.narrow(1, 0, 1)?.sum_all()?, losses.narrow(1, 1, 1)?.sum_all()?))
 }
 
@@ -336,19 +350,33 @@ pub fn cross_entropy(logits: &Tensor, targets: &Tensor, smoothing: f64) -> Resul
 /// # Errors
 /// The tensor is too large.
 pub fn dropout(tensor: &Tensor, rows: Option<&[u32]>, keys: [u32; 2], threshold: u32, keep: f32) -> Result<Tensor> {
-    let width = tensor.dim(1)?;
     let rows = rows.map(|rows| Tensor::new(rows, tensor.device())).transpose()?;
     expect(&rows, tensor.dim(0)?)?;
-    let apply = move |input: &Tensor| {
-        let output = uninitialized(input.shape(), input.device())?;
-        let positions = [Integer(input.elem_count()), Optional(rows.as_ref()), Integer(width)];
-        let mask = [Bits(keys[0]), Bits(keys[1]), Bits(threshold), Number(f64::from(keep))];
+    let mask = DropoutMask { rows, width: tensor.dim(1)?, keys, threshold, keep };
+    let result = mask.apply(&tensor.detach().contiguous()?)?;
+    with_derivative([tensor; 3], result, move |d_result| Ok([Some(mask.apply(d_result)?), None, None]))
+}
+
+/// Mask of a [`dropout`].
+struct DropoutMask {
+    /// Numbers of the rows, if any: `[rows]`
+    rows: Option<Tensor>,
+    width: usize,
+    keys: [u32; 2],
+    threshold: u32,
+    keep: f32,
+}
+
+impl DropoutMask {
+    /// Multiplies `[rows, width]` by the mask.
+    fn apply(&self, input: &Tensor) -> Result<Tensor> {
+        let output = uninitialized_like(input)?;
+        let positions = [Integer(input.elem_count()), Optional(self.rows.as_ref()), Integer(self.width)];
+        let mask = [Bits(self.keys[0]), Bits(self.keys[1]), Bits(self.threshold), Number(f64::from(self.keep))];
         let arguments = [&[T(input), T(&output)][..], &positions, &mask].concat();
         launch(cuda_device(input)?, "dropout", Grid::over(input.elem_count()), &arguments)?;
-        Ok::<_, candle_core::Error>(output)
-    };
-    let result = apply(&tensor.detach().contiguous()?)?;
-    with_derivative([tensor; 3], result, move |d_result| Ok([Some(apply(d_result)?), None, None]))
+        Ok(output)
+    }
 }
 
 /// Rows of a matrix by number, in candle's graph.
@@ -376,13 +404,12 @@ pub fn select_rows(matrix: &Tensor, numbers: &[u32]) -> Result<Tensor> {
     }
     let result = matrix.detach().index_select(&Tensor::new(numbers, device)?, 0)?;
     let (starts, members) = (Tensor::new(starts, device)?, Tensor::new(members, device)?);
-    let derivative = move |d_result: &Tensor| {
+    with_derivative([matrix; 3], result, move |d_result| {
         let d_matrix = uninitialized((rows, width), d_result.device())?;
         let arguments = [T(d_result), T(&starts), T(&members), T(&d_matrix), Integer(width)];
         launch(cuda_device(d_result)?, "sum_of_rows", Grid::blocks(rows), &arguments)?;
         Ok([Some(d_matrix), None, None])
-    };
-    with_derivative([matrix; 3], result, derivative)
+    })
 }
 
 /// Σ g² of all gradients.

@@ -17,10 +17,11 @@ pub fn weight_gradient(
     precision: Precision,
     mode: WriteMode,
 ) {
+    // Each [rows, inputs].
     let inputs: Vec<PackedMatrix> = factors.par_iter().map(|(_, input)| PackedMatrix::new(*input, precision)).collect();
     out.par_chunks_mut(ROWS * stride).enumerate().for_each(|(block, out)| {
         for (index, ((d_output, _), input)) in factors.iter().zip(&inputs).enumerate() {
-            let transposed = d_output.t();
+            let transposed = d_output.t(); // [outputs, rows]
             let count = (transposed.row_count() - block * ROWS).min(ROWS);
             let mode = if index == 0 { mode } else { WriteMode::Accumulate };
             multiply_packed(out, stride, transposed.rows(block * ROWS, count), input, mode);
@@ -30,12 +31,12 @@ pub fn weight_gradient(
 
 /// Gradient of b in y = x Wᵀ + b: Σ dy over the rows of all `d_outputs`.
 pub fn bias_gradient(out: &mut [f32], d_outputs: &[&[f32]]) {
-    let sums = |d_output: &&[f32]| {
+    let sums = d_outputs.par_iter().map(|d_output| {
         let mut sums = Buffer::zeros(out.len());
         add_row_sums(&mut sums, d_output);
         sums
-    };
-    let sums: Vec<Buffer> = d_outputs.par_iter().map(sums).collect();
+    });
+    let sums: Vec<Buffer> = sums.collect();
     out.fill(0.0);
     sums.iter().for_each(|sums| add_row_sums(out, sums));
 }

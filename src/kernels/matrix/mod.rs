@@ -177,16 +177,18 @@ mod tests {
         let tiny = [1e-42, -1e-20, 1e-18, f32::NAN];
         for columns in [1, 48, 50] {
             let right: Vec<f32> = tiny.iter().flat_map(|&x| vec![x; columns]).collect();
-            let product = |left: MatrixView| {
+            for (left, expected) in [
+                (&[1e9, 1e9][..], 0.0),
+                (&[1.0, 1.0, 2.0], 2e-18),
+                (&[1.0, 1.0, 0.5], 5e-19),
+                (&[1.0, 1.0, 0.01], 0.0),
+                (&[1.0; 4], f32::NAN),
+            ] {
                 let mut out = vec![1.0; columns];
-                multiply(&mut out, columns, left, MatrixView::new(&right, left.columns, columns), WriteMode::Overwrite);
-                out
-            };
-            assert_eq!(product(MatrixView::new(&[1e9, 1e9], 1, 2)), vec![0.0; columns]);
-            assert_eq!(product(MatrixView::new(&[1.0, 1.0, 2.0], 1, 3)), vec![2e-18; columns]);
-            assert_eq!(product(MatrixView::new(&[1.0, 1.0, 0.5], 1, 3)), vec![5e-19; columns]);
-            assert_eq!(product(MatrixView::new(&[1.0, 1.0, 0.01], 1, 3)), vec![0.0; columns]);
-            assert!(product(MatrixView::new(&[1.0; 4], 1, 4)).iter().all(|x| x.is_nan()));
+                let (row, right) = (MatrixView::new(left, 1, left.len()), MatrixView::new(&right, left.len(), columns));
+                multiply(&mut out, columns, row, right, WriteMode::Overwrite);
+                assert!(out.iter().all(|&x| x == expected || x.is_nan() && expected.is_nan()), "{left:?}: {out:?}");
+            }
             let left: Vec<f32> = [1e-20; 17].into_iter().chain([1.0; 17]).collect();
             let mut out = vec![1.0; 17];
             multiply(

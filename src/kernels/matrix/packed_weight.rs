@@ -5,22 +5,21 @@ use super::{MatrixView, PackedMatrix, Precision, WriteMode, multiply_packed};
 /// W of y = x Wᵀ, packed.
 #[derive(Debug, Default)]
 pub struct PackedWeight {
-    /// Wᵀ
+    /// Wᵀ: `[inputs, outputs]`
     forward: PackedMatrix,
-    /// W; empty without derivatives
+    /// W: `[outputs, inputs]`; empty without derivatives
     backward: PackedMatrix,
 }
 
 impl PackedWeight {
     /// Packs a matrix `[outputs, inputs]`; `derivatives` enables [`Self::backward`].
     pub fn new(weight: MatrixView, precision: Precision, derivatives: bool) -> Self {
-        let forward = || PackedMatrix::new(weight.t(), precision);
-        if derivatives {
-            let (forward, backward) = rayon::join(forward, || PackedMatrix::new(weight, precision));
-            Self { forward, backward }
-        } else {
-            Self { forward: forward(), backward: PackedMatrix::default() }
+        if !derivatives {
+            return Self { forward: PackedMatrix::new(weight.t(), precision), backward: PackedMatrix::default() };
         }
+        let (forward, backward) =
+            rayon::join(|| PackedMatrix::new(weight.t(), precision), || PackedMatrix::new(weight, precision));
+        Self { forward, backward }
     }
 
     /// Length of y.

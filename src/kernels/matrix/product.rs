@@ -101,12 +101,13 @@ impl Product<'_> {
         for first_term in (0..b.rows()).step_by(DEPTH) {
             let terms = first_term..b.rows().min(first_term + DEPTH);
             for first in (0..a.rows).step_by(BLOCK) {
+                // [≤ BLOCK, terms]
                 let block = a.rows(first, (a.rows - first).min(BLOCK)).columns(terms.start, terms.len());
                 if block.column_stride != 1 {
                     pack_slivers::<ROWS>(slivers, block);
                 }
                 for column in (0..b.columns()).step_by(WIDTH) {
-                    let panel = b.panel(column, terms.clone());
+                    let panel = b.panel(column, terms.clone()); // [terms, WIDTH]
                     let width = (b.columns() - column).min(WIDTH);
                     let mode = mode.columns(column, width);
                     for row in (0..block.rows).step_by(ROWS) {
@@ -182,11 +183,12 @@ fn multiply_tile<S: Simd, const ROWS: usize, const VECTORS: usize>(
 ) {
     let depth = panel.len();
     if block.column_stride == 1 {
+        // [ROWS, depth]
         let rows: [&[f32]; ROWS] = from_fn(|i| &block.data[(row + i) * block.row_stride..][..depth]);
         multiply_vectors::<S, ROWS, VECTORS>(simd, |i, k| rows[i][k], panel, output);
     } else {
         let sliver = slivers[row * depth..][..ROWS * depth].as_chunks::<ROWS>().0;
-        let sliver = &sliver[..depth];
+        let sliver = &sliver[..depth]; // [depth, ROWS]
         multiply_vectors::<S, ROWS, VECTORS>(simd, |i, k| sliver[k][i], panel, output);
     }
 }

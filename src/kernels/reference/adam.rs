@@ -19,9 +19,9 @@ pub(in crate::kernels) const EPSILON: f64 = 1e-8;
 /// Moving averages of one parameter's gradient and of its square, shaped like the parameter.
 #[derive(Clone, Debug)]
 pub struct AdamState {
-    /// m
+    /// m: moving average of the gradient
     pub first: Tensor,
-    /// v
+    /// v: moving average of the squared gradient
     pub second: Tensor,
 }
 
@@ -42,8 +42,7 @@ impl AdamState {
     /// # Errors
     /// The device is out of memory.
     pub fn zeros(parameter: &Tensor) -> Result<Self> {
-        let zeros = || Tensor::zeros(parameter.shape(), parameter.dtype(), parameter.device());
-        Ok(Self { first: zeros()?, second: zeros()? })
+        Ok(Self { first: parameter.zeros_like()?, second: parameter.zeros_like()? })
     }
 }
 
@@ -86,6 +85,6 @@ pub(in crate::kernels) fn sum_of_squares(gradients: &[&Tensor]) -> Result<f64> {
     if gradients.iter().any(|gradient| gradient.device().is_cuda()) {
         return crate::kernels::cuda::sum_of_squares(gradients);
     }
-    let square = |gradient: &&Tensor| gradient.sqr()?.sum_all()?.to_dtype(DType::F64)?.to_scalar::<f64>();
-    gradients.iter().map(square).sum()
+    let squares = gradients.iter().map(|gradient| gradient.sqr()?.sum_all()?.to_dtype(DType::F64)?.to_scalar::<f64>());
+    squares.sum()
 }

@@ -20,7 +20,7 @@ pub fn cross_entropy_sums(logits: &Tensor, targets: &Tensor, smoothing: f64) -> 
     if logits.device().is_cuda() {
         return crate::kernels::cuda::cross_entropy(logits, targets, smoothing);
     }
-    let log_probabilities = log_softmax(logits, D::Minus1)?;
+    let log_probabilities = log_softmax(logits, D::Minus1)?; // [rows, V]
     let likelihood = log_probabilities.gather(&targets.unsqueeze(1)?, 1)?.sum_all()?;
     let vocabulary = logits.dim(1)? as f64;
     let loss = if smoothing == 0.0 {

@@ -40,12 +40,10 @@ impl GruWeights {
     /// # Errors
     /// The shapes do not match.
     pub fn step(&self, input_gates: &Tensor, state: &Tensor) -> Result<Tensor> {
-        let hidden = state.dim(1)?;
-        let state_gates = state.matmul(&self.weight_hh.t()?)?.broadcast_add(&self.bias_hh)?;
-        let part = |gates: &Tensor, index: usize| gates.narrow(1, index * hidden, hidden);
-        let reset = sigmoid(&(part(input_gates, 0)? + part(&state_gates, 0)?)?)?;
-        let update = sigmoid(&(part(input_gates, 1)? + part(&state_gates, 1)?)?)?;
-        let candidate = (part(input_gates, 2)? + (reset * part(&state_gates, 2)?)?)?.tanh()?;
+        let state_gates = state.matmul(&self.weight_hh.t()?)?.broadcast_add(&self.bias_hh)?; // [batch, 3h]
+        let reset = sigmoid(&(gate(input_gates, 0)? + gate(&state_gates, 0)?)?)?; // [batch, h]
+        let update = sigmoid(&(gate(input_gates, 1)? + gate(&state_gates, 1)?)?)?; // [batch, h]
+        let candidate = (gate(input_gates, 2)? + (reset * gate(&state_gates, 2)?)?)?.tanh()?; // [batch, h]
         // (1 − z) ∘ n + z ∘ h = n + z ∘ (h − n)
         &candidate + (update * (state - &candidate)?)?
     }
@@ -77,4 +75,10 @@ impl GruWeights {
         }
         Tensor::stack(&states, 0)
     }
+}
+
+/// One of the gates r, z, n: `[rows, 3h]` to `[rows, h]`.
+fn gate(gates: &Tensor, index: usize) -> Result<Tensor> {
+    let hidden = gates.dim(1)? / 3;
+    gates.narrow(1, index * hidden, hidden)
 }

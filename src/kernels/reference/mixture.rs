@@ -22,6 +22,6 @@ pub fn log_mixture(logits: &Tensor, weights: &Tensor) -> Result<Tensor> {
 pub fn component_posteriors(logits: &Tensor, weights: &Tensor, targets: &Tensor) -> Result<Tensor> {
     let (rows, components, _) = logits.dims3()?;
     let targets = targets.reshape((rows, 1, 1))?.broadcast_as((rows, components, 1))?.contiguous()?;
-    let joint = (softmax(logits, D::Minus1)?.gather(&targets, 2)?.squeeze(2)? * weights)?;
+    let joint = (softmax(logits, D::Minus1)?.gather(&targets, 2)?.squeeze(2)? * weights)?; // [rows, components]
     joint.broadcast_div(&joint.sum_keepdim(1)?)
 }

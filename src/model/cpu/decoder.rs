@@ -2,12 +2,15 @@
 //!
 //! [`DecoderPass`] is generic over the attention's typestate: forward tape, guided tape, backward pass.
 
+use std::ops::Range;
+
 use candle_core::Result;
 
-use super::decoder_loop::{CellTape, ContextTape, DecoderLoop, DecoderOutput};
+use super::cell::CellBackward;
+use super::decoder_loop::{DecoderLoop, DecoderOutput};
 use super::output_layer::OutputGrads;
 use super::shard::Shard;
-use super::weights::{PackedContextInput, PackedModel};
+use super::weights::PackedModel;
 use crate::attention::cpu::{BackwardPass, ForwardTape, GradientInputs, GuidedTape, RaggedMemory};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::{gather_backward, gather_forward};
@@ -25,7 +28,7 @@ pub struct DecoderPass<'w, Attention> {
     /// m, the summary of s_0 = tanh(W_init m + b): `[rows, n]`, or `[rows, n/2]`
     summary: Buffer,
     /// States of all steps.
-    pub steps: DecoderLoop<'w>,
+    steps: DecoderLoop<'w>,
     attention: Attention,
 }
 
@@ -39,7 +42,7 @@ pub struct DecoderBackward<'w> {
 }
 
 impl<'w> DecoderPass<'w, ForwardTape> {
-    /// Forward pass over annotations `[cells, n]`, row by row.
+    /// Forward pass over annotations `[positions, n]`, row by row.
     pub fn forward(weights: &'w PackedModel<'w>, shard: &Shard, dropout: &Dropout, annotations: Buffer) -> Self {
         let e = weights.architecture.embedding_size;
         let previous = shard.previous_ids();
@@ -90,7 +93,7 @@ impl<'w> DecoderPass<'w, GuidedTape> {
         DecoderOutput { steps: &self.steps, tape: self.attention.tape(), memory: &self.memory }
     }
 
-    /// Backward pass from the output layer's derivatives; returns those with respect to the annotations, `[cells, n]`.
+    /// Backward pass from the output layer's derivatives; returns those with respect to the annotations, `[positions, n]`.
     pub fn backward(
         self,
         weights: &PackedModel,
@@ -114,7 +117,7 @@ impl<'w> DecoderPass<'w, GuidedTape> {
             carried.copy_from_slice(d_state);
             steps.backward_step(&memory, &mut attention, step, &mut carried);
         }
-        weights.word_cell.input.backward(&mut d_embedded, &steps.word.gates, WriteMode::Accumulate);
+        steps.add_embedding_grads(&mut d_embedded);
         shard.apply_target_dropout(&mut d_embedded, dropout.mask(DropoutSite::Target), e);
         let mut d_annotations = attention.finish(&weights.attention, &memory);
         if let Some(by_output) = by_output {
@@ -142,129 +145,52 @@ impl DecoderPass<'_, BackwardPass> {
         weights.initial.backward(&mut d_summary, &d_state, WriteMode::Overwrite);
         let width = weights.architecture.summary_size();
         for (row, d_summary) in d_summary.chunks_exact(width).enumerate() {
-            for (position, share) in summary_shares(weights, shard, row) {
-                let d_annotation = &mut d_annotations[(shard.source.row(row).start + position) * n..][..n];
-                add_scaled(&mut d_annotation[n - width..], share, d_summary);
+            let share = summary_share(weights, shard, row);
+            for position in share.positions {
+                add_scaled(&mut d_annotations[position * n..][n - width..n], share.weight, d_summary);
             }
         }
         d_state
     }
 }
 
-impl<'w> DecoderBackward<'w> {
+impl DecoderBackward<'_> {
     /// Writes the gradients of the decoder's parameters except the output layer's, from all shards. That of the target
     /// embedding is accumulated, the others are overwritten.
     pub fn gradients(shards: &[Self], weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
-        let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
+        let e = weights.architecture.embedding_size;
         let embedded: Vec<_> = shards.iter().map(|shard| (&*shard.pass.previous, &*shard.d_embedded)).collect();
         gradients.with_slice_mut("target_embedding.weight", |values| gather_backward(values, e, &embedded))?;
         let attention: Vec<GradientInputs> = shards.iter().map(Self::gradient_inputs).collect();
         BackwardPass::gradients(&attention, &weights.attention, gradients)?;
+        let word: Vec<CellBackward> = shards.iter().map(|shard| shard.pass.steps.word_backward()).collect();
+        CellBackward::gradients(&word, word_cell_param, weights.precision, gradients)?;
+        let context: Vec<CellBackward> =
+            shards.iter().filter_map(|shard| shard.pass.steps.context_backward()).collect();
+        if !context.is_empty() {
+            CellBackward::gradients(&context, context_cell_param, weights.precision, gradients)?;
+        }
+        Self::initial_gradients(shards, weights, gradients)
+    }
 
-        Self::cell_gradients(shards, weights, gradients)?;
-        let width = weights.architecture.summary_size();
-        let initial = factors(shards, n, |shard| &shard.d_initial, width, |shard| &shard.pass.summary);
+    /// Writes the gradients of W_init and b.
+    fn initial_gradients(shards: &[Self], weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
+        let (n, width) = (weights.architecture.hidden_size, weights.architecture.summary_size());
+        let mut factors = Vec::with_capacity(shards.len());
+        for shard in shards {
+            let d_initial = MatrixView::rows_of(&shard.d_initial, n);
+            factors.push((d_initial, MatrixView::new(&shard.pass.summary, d_initial.row_count(), width)));
+        }
         gradients.with_slice_mut("decoder.initial.weight", |out| {
-            weight_gradient(out, width, &initial, weights.precision, WriteMode::Overwrite)
+            weight_gradient(out, width, &factors, weights.precision, WriteMode::Overwrite)
         })?;
-        gradients
-            .with_slice_mut("decoder.initial.bias", |out| bias_gradient(out, &all(shards, |shard| &shard.d_initial)))
-    }
-
-    /// Writes the gradients of the cells.
-    fn cell_gradients(shards: &[Self], weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
-        let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
-        let precision = weights.precision;
-        let embedded =
-            factors(shards, 3 * n, |shard| &shard.pass.steps.word.gates, e, |shard| &shard.pass.steps.embedded);
-        let d_context = |shard| &*Self::context_cell(shard).gates;
-        let contexts = factors(shards, 3 * n, d_context, n, |shard| &shard.pass.steps.contexts);
-        match weights.context {
-            PackedContextInput::Gates(_) => gradients.with_slice_mut(&word_cell_param("weight_ih"), |out| {
-                weight_gradient(out, e + n, &embedded, precision, WriteMode::Overwrite);
-                weight_gradient(&mut out[e..], e + n, &contexts, precision, WriteMode::Overwrite);
-            })?,
-            PackedContextInput::Cell(_) => {
-                let mut write = |name: &str, width, factors: &[_]| {
-                    gradients.with_slice_mut(name, |out| {
-                        weight_gradient(out, width, factors, precision, WriteMode::Overwrite)
-                    })
-                };
-                write(&word_cell_param("weight_ih"), e, &embedded)?;
-                write(&context_cell_param("weight_ih"), n, &contexts)?;
-                state_gradients(
-                    shards,
-                    weights,
-                    Self::context_cell,
-                    |shard| shard.pass.steps.queries(),
-                    context_cell_param,
-                    gradients,
-                )?;
-            }
-        }
-        state_gradients(
-            shards,
-            weights,
-            |shard| &shard.pass.steps.word,
-            |shard| shard.pass.steps.states(),
-            word_cell_param,
-            gradients,
-        )
-    }
-
-    /// Cell that consumes the context: its own, or the word's.
-    fn context_cell(&self) -> &CellTape<'w> {
-        match &self.pass.steps.context {
-            ContextTape::Gates(_) => &self.pass.steps.word,
-            ContextTape::Cell { cell, .. } => cell,
-        }
+        let d_initial: Vec<&[f32]> = shards.iter().map(|shard| &shard.d_initial[..]).collect();
+        gradients.with_slice_mut("decoder.initial.bias", |out| bias_gradient(out, &d_initial))
     }
 
     fn gradient_inputs(&self) -> GradientInputs<'_> {
         GradientInputs { back: &self.pass.attention, memory: &self.pass.memory, states: self.pass.steps.queries() }
     }
-}
-
-/// Writes the gradients of a cell except W_ih; `before` returns the states before its steps.
-fn state_gradients<'p, 'w: 'p>(
-    shards: &'p [DecoderBackward<'w>],
-    weights: &PackedModel,
-    cell: impl Fn(&'p DecoderBackward<'w>) -> &'p CellTape<'w>,
-    before: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
-    name: fn(&str) -> String,
-    gradients: &mut Gradients,
-) -> Result<()> {
-    let n = weights.architecture.hidden_size;
-    let states = factors(shards, 3 * n, |shard| &cell(shard).state_gates, n, before);
-    gradients.with_slice_mut(&name("weight_hh"), |out| {
-        weight_gradient(out, n, &states, weights.precision, WriteMode::Overwrite)
-    })?;
-    gradients
-        .with_slice_mut(&name("bias_hh"), |out| bias_gradient(out, &all(shards, |shard| &cell(shard).state_gates)))?;
-    gradients.with_slice_mut(&name("bias_ih"), |out| bias_gradient(out, &all(shards, |shard| &cell(shard).gates)))
-}
-
-/// The same slice of every shard.
-fn all<'p, 'w: 'p>(
-    shards: &'p [DecoderBackward<'w>],
-    of: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
-) -> Vec<&'p [f32]> {
-    shards.iter().map(of).collect()
-}
-
-/// Factors of a weight gradient: for each shard the derivatives with respect to y = x Wᵀ, and x.
-fn factors<'p, 'w: 'p>(
-    shards: &'p [DecoderBackward<'w>],
-    d_width: usize,
-    d_y: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
-    width: usize,
-    x: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
-) -> Vec<(MatrixView<'p>, MatrixView<'p>)> {
-    let factor = |shard| {
-        let d_y = MatrixView::rows_of(d_y(shard), d_width);
-        (d_y, MatrixView::new(x(shard), d_y.row_count(), width))
-    };
-    shards.iter().map(factor).collect()
 }
 
 /// s_0 of a shard: `[rows, n]`.
@@ -274,13 +200,21 @@ pub fn first_state(weights: &PackedModel, shard: &Shard, annotations: &[f32]) ->
     state
 }
 
-/// Positions whose annotations the summary averages, each with its share.
-fn summary_shares(weights: &PackedModel, shard: &Shard, row: usize) -> impl Iterator<Item = (usize, f32)> + use<> {
-    let count = match weights.architecture.initial_state {
-        InitialState::Mean => shard.source.length(row),
-        InitialState::BackwardFirst => 1,
+/// Share of annotations in the summary of a row.
+struct SummaryShare {
+    /// Positions of the annotations that the summary averages.
+    positions: Range<usize>,
+    /// Weight of each.
+    weight: f32,
+}
+
+fn summary_share(weights: &PackedModel, shard: &Shard, row: usize) -> SummaryShare {
+    let Range { start, end } = shard.source.row(row);
+    let positions = match weights.architecture.initial_state {
+        InitialState::Mean => start..end,
+        InitialState::BackwardFirst => start..start + 1,
     };
-    (0..count).map(move |position| (position, 1.0 / count as f32))
+    SummaryShare { weight: 1.0 / positions.len() as f32, positions }
 }
 
 /// m: the mean annotation, `[rows, n]`, or the backward half of the first one, `[rows, n/2]`.
@@ -288,9 +222,9 @@ fn summary(weights: &PackedModel, shard: &Shard, annotations: &[f32]) -> Buffer 
     let (n, width) = (weights.architecture.hidden_size, weights.architecture.summary_size());
     let mut summary = Buffer::zeros(shard.size() * width);
     for (row, sum) in summary.chunks_exact_mut(width).enumerate() {
-        for (position, share) in summary_shares(weights, shard, row) {
-            let annotation = &annotations[(shard.source.row(row).start + position) * n..][..n];
-            add_scaled(sum, share, &annotation[n - width..]);
+        let share = summary_share(weights, shard, row);
+        for position in share.positions {
+            add_scaled(sum, share.weight, &annotations[position * n..][n - width..n]);
         }
     }
     summary

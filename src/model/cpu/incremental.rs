@@ -30,7 +30,7 @@ pub struct CpuIncrementalDecoder<'w> {
     states: Buffer,
     /// Tokens of each source, by its row in the memory.
     sources: Vec<Vec<u32>>,
-    /// Shares of the annotations in the readout under exact hard attention, otherwise empty: `[cells, e]`
+    /// Shares of the annotations in the readout under exact hard attention, otherwise empty: `[positions, e]`
     of_tokens: Buffer,
     /// Output layer of each source, by its row in the memory, if it is restricted to a shortlist; empty if none is.
     outputs: Vec<Option<RestrictedOutput>>,
@@ -94,15 +94,20 @@ impl<'w> CpuIncrementalDecoder<'w> {
         &mut self,
         parents: &[usize],
         tokens: &[u32],
-        weights: StepWeights,
+        attention_weights: StepWeights,
     ) -> (StepOutput, Vec<Vec<Vec<f32>>>) {
-        let (output, tape) = self.forward_step(parents, tokens, weights);
+        let (output, tape) = self.forward_step(parents, tokens, attention_weights);
         let lengths = output.attention.iter().map(Vec::len);
         let heads = lengths.enumerate().map(|(row, length)| tape.heads(0, row, length)).collect();
         (output, heads)
     }
 
-    fn forward_step(&mut self, parents: &[usize], tokens: &[u32], origin: StepWeights) -> (StepOutput, ForwardTape) {
+    fn forward_step(
+        &mut self,
+        parents: &[usize],
+        tokens: &[u32],
+        attention_weights: StepWeights,
+    ) -> (StepOutput, ForwardTape) {
         let Self { weights, .. } = *self;
         let (e, n, rows) = (weights.architecture.embedding_size, weights.architecture.hidden_size, parents.len());
         self.sentences = parents.iter().map(|&row| self.sentences[row]).collect();
@@ -113,11 +118,11 @@ impl<'w> CpuIncrementalDecoder<'w> {
         let mut steps =
             DecoderLoop::new(weights, rows, embedded, gates, |state| gather_forward(state, &self.states, &parents, n));
         let mut tape = ForwardTape::new(&weights.attention, &self.memory, rows, 1);
-        steps.forward_step(&self.memory, &mut tape, 0, self.sentences.iter().copied(), origin);
-        let reported = |(row, &sentence): (usize, &usize)| {
-            tape.reported(&weights.attention, 0, row, self.memory.cells(sentence).len())
-        };
-        let attention = self.sentences.iter().enumerate().map(reported).collect();
+        steps.forward_step(&self.memory, &mut tape, 0, self.sentences.iter().copied(), attention_weights);
+        let mut attention = Vec::with_capacity(rows);
+        for (row, &sentence) in self.sentences.iter().enumerate() {
+            attention.push(tape.reported(&weights.attention, 0, row, self.memory.cells(sentence).len()));
+        }
         let mut lexical = weights.lexicon.map(LexicalBias::new);
         let logits = if weights.architecture.attention.is_exact() {
             self.mixture_logits(&steps, &tape, &mut lexical)

@@ -1,5 +1,9 @@
 //! Output bias of a [`TokenLexicon`], forward and backward.
 
+use super::shard::{Shard, TargetPosition};
+use super::weights::PackedModel;
+use crate::attention::cpu::ForwardTape;
+use crate::kernels::buffer_pool::Buffer;
 use crate::model::TokenLexicon;
 use crate::model::token_lexicon::EPSILON;
 
@@ -68,12 +72,55 @@ impl<'l> LexicalBias<'l> {
         self.mix(alphas, sources.clone());
         for (d_alpha, source) in d_alphas.iter_mut().zip(sources) {
             let (tokens, probabilities) = self.lexicon.row(source);
-            let term = |(&token, probability): (&u32, &f32)| {
+            let terms = tokens.iter().zip(probabilities).map(|(&token, probability)| {
                 d_logits[token as usize] * probability / (EPSILON + self.l[token as usize])
-            };
-            *d_alpha = tokens.iter().zip(probabilities).map(term).sum();
+            });
+            *d_alpha = terms.sum();
         }
         self.touched.drain(..).for_each(|token| self.l[token as usize] = 0.0);
+    }
+}
+
+/// Lexical bias at the positions of a shard.
+pub struct ShardLexicalBias<'a> {
+    bias: LexicalBias<'a>,
+    shard: &'a Shard<'a>,
+    tape: &'a ForwardTape,
+    /// α of the current position.
+    alphas: Vec<f32>,
+}
+
+impl<'a> ShardLexicalBias<'a> {
+    /// Returns `None` without a lexicon.
+    pub fn new(weights: &PackedModel<'a>, shard: &'a Shard<'a>, tape: &'a ForwardTape) -> Option<Self> {
+        let bias = LexicalBias::new(weights.lexicon?);
+        Some(Self { bias, shard, tape, alphas: Vec::new() })
+    }
+
+    fn load_alphas(&mut self, position: TargetPosition) {
+        self.alphas.resize(self.shard.source.length(position.row), 0.0);
+        self.tape.mean_alphas(position.step, position.row, &mut self.alphas);
+    }
+
+    /// Adds the bias to logits `[positions, V]`.
+    pub fn forward(&mut self, positions: &[TargetPosition], logits: &mut [f32]) {
+        let vocabulary = logits.len() / positions.len().max(1);
+        for (&position, logits) in positions.iter().zip(logits.chunks_exact_mut(vocabulary)) {
+            self.load_alphas(position);
+            self.bias.forward(logits, &self.alphas, self.shard.source_of(position.row));
+        }
+    }
+
+    /// Returns the derivatives with respect to α: `[positions, longest source]`.
+    pub fn backward(&mut self, positions: &[TargetPosition], d_logits: &[f32]) -> Buffer {
+        let (vocabulary, longest) = (d_logits.len() / positions.len().max(1), self.shard.source.steps());
+        let mut d_alphas = Buffer::zeros(positions.len() * longest);
+        let rows = d_logits.chunks_exact(vocabulary).zip(d_alphas.chunks_exact_mut(longest));
+        for (&position, (d_logits, d_alphas)) in positions.iter().zip(rows) {
+            self.load_alphas(position);
+            self.bias.backward(d_logits, &self.alphas, self.shard.source_of(position.row), d_alphas);
+        }
+        d_alphas
     }
 }
 
@@ -111,15 +158,15 @@ mod tests {
         let d_logits = [0.3f32, -0.1, 0.7, 0.2, -0.4, 0.5];
         let mut d_alphas = [9.0f32; 3];
         bias.backward(&d_logits, &alphas, sources.into_iter(), &mut d_alphas);
-        let value = |alphas: &[f32]| -> f64 {
-            let mut logits = [0.0f32; 6];
-            LexicalBias::new(&lexicon).forward(&mut logits, alphas, sources.into_iter());
-            logits.iter().zip(d_logits).map(|(logit, d_logit)| f64::from(logit * d_logit)).sum()
-        };
         for j in 0..3 {
-            let shifted =
-                |step: f32| value(&std::array::from_fn::<f32, 3, _>(|i| alphas[i] + if i == j { step } else { 0.0 }));
-            let slope = (shifted(0.01) - shifted(-0.01)) / 0.02;
+            let [above, below] = [0.01, -0.01].map(|step| {
+                let mut alphas = alphas;
+                alphas[j] += step;
+                let mut logits = [0.0f32; 6];
+                LexicalBias::new(&lexicon).forward(&mut logits, &alphas, sources.into_iter());
+                logits.iter().zip(d_logits).map(|(logit, d_logit)| f64::from(logit * d_logit)).sum::<f64>()
+            });
+            let slope = (above - below) / 0.02;
             assert!((slope - f64::from(d_alphas[j])).abs() < 1e-2 * (1.0 + slope.abs()), "{slope} {d_alphas:?}");
         }
         assert!(bias.l.iter().all(|&value| value == 0.0) && bias.touched.is_empty());

@@ -6,11 +6,16 @@ use std::iter::once;
 
 use super::decoder_loop::DecoderOutput;
 use super::lexical_bias::LexicalBias;
+use super::readout::token_inputs;
 use super::shard::{Shard, TargetPosition};
 use super::weights::PackedModel;
+use crate::attention::cpu::RaggedMemory;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::cross_entropy::Objective;
 use crate::kernels::cpu::mixture::{mixture_forward, mixture_forward_backward, mixture_losses};
+use crate::kernels::matrix::WriteMode;
+use crate::kernels::simd::add_scaled;
+use crate::model::BatchLoss;
 
 /// Returns each position once per token of its source.
 pub fn mixture_rows(shard: &Shard, positions: &[TargetPosition]) -> Vec<TargetPosition> {
@@ -65,8 +70,8 @@ impl<'a> MixtureOutput<'a> {
         (own, rest)
     }
 
-    /// Returns the smoothed loss and the negative log-likelihood, summed over the positions. Replaces the logits,
-    /// `[rows, V]`, by the derivatives, and writes those with respect to α, `[positions, longest source]`.
+    /// Returns the loss, summed over the positions. Replaces the logits, `[rows, V]`, by the derivatives, and writes those with
+    /// respect to α, `[positions, longest source]`.
     pub fn forward_backward(
         &mut self,
         positions: &[TargetPosition],
@@ -74,18 +79,18 @@ impl<'a> MixtureOutput<'a> {
         mut logits: &mut [f32],
         objective: Objective,
         d_alphas: &mut [f32],
-    ) -> (f64, f64) {
-        let (mut smoothed, mut likelihood) = (0.0, 0.0);
+    ) -> BatchLoss {
+        let mut loss = BatchLoss { tokens: positions.len(), ..BatchLoss::default() };
         let rows = d_alphas.chunks_exact_mut(self.shard.source.steps());
         for ((&position, &target), d_alphas) in positions.iter().zip(targets).zip(rows) {
             let (own, rest) = self.load(position, logits);
             let into = [&mut *self.mixture, &mut d_alphas[..self.alphas.len()]];
-            let losses = mixture_forward_backward(own, &self.alphas, target, objective, into);
-            smoothed += losses.0;
-            likelihood -= losses.1;
+            let (smoothed, log_probability) = mixture_forward_backward(own, &self.alphas, target, objective, into);
+            loss.smoothed += smoothed;
+            loss.negative_log_likelihood -= log_probability;
             logits = rest;
         }
-        (smoothed, likelihood)
+        loss
     }
 
     /// Returns the smoothed loss and the target's log-probability at each position, with the posterior distribution of the
@@ -124,4 +129,46 @@ pub fn log_mixture(
     add_lexical_bias(lexical, logits, sources);
     mixture_forward(logits, alphas, into);
     into.iter_mut().for_each(|p| *p = p.ln());
+}
+
+/// Source tokens of one shard as inputs of the readout, with the derivatives of all target positions.
+pub struct TokenPass {
+    /// [0 ; 0 ; h]: `[source positions, n + e + n]`
+    pub input: Buffer,
+    /// With respect to W_r input: `[source positions, e]`
+    pub d_sum: Buffer,
+}
+
+impl TokenPass {
+    /// Sums the derivatives with respect to the readout's sums over the target positions. `d_sums` yields those of some rows,
+    /// `[rows, e]`, in order.
+    pub fn new<'b>(
+        weights: &PackedModel,
+        shard: &Shard,
+        memory: &RaggedMemory,
+        d_sums: impl Iterator<Item = &'b [f32]>,
+    ) -> Self {
+        let e = weights.architecture.embedding_size;
+        let input = token_inputs(weights, memory.annotations());
+        let mut d_sum = Buffer::zeros(shard.source.size() * e);
+        let mut rows = d_sums.flat_map(|rows| rows.chunks_exact(e));
+        for position in &shard.positions {
+            for (token, row) in shard.source.row(position.row).zip(&mut rows) {
+                add_scaled(&mut d_sum[token * e..][..e], 1.0, row);
+            }
+        }
+        Self { input, d_sum }
+    }
+
+    /// With respect to the annotations: `[source positions, n]`.
+    pub fn d_annotations(&self, weights: &PackedModel) -> Buffer {
+        let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
+        let mut d_input = Buffer::scratch(self.input.len());
+        weights.readout.backward(&mut d_input, &self.d_sum, WriteMode::Overwrite);
+        let mut d_annotations = Buffer::scratch(d_input.len() / (n + e + n) * n);
+        for (to, from) in d_annotations.chunks_exact_mut(n).zip(d_input.chunks_exact(n + e + n)) {
+            to.copy_from_slice(&from[n + e..]);
+        }
+        d_annotations
+    }
 }

@@ -5,13 +5,16 @@
 //! the rows of all steps and shards, are a few large products that all threads share. The equations are those of the
 //! reference backend, which is the oracle in tests; both drop the same numbers.
 
+mod cell;
 mod decoder;
 mod decoder_loop;
 mod encoder;
 mod incremental;
 mod lexical_bias;
 mod mixture_output;
+mod output_block;
 mod output_layer;
+mod packer;
 mod posterior_attention;
 mod ragged;
 mod readout;
@@ -23,7 +26,7 @@ use candle_core::Result;
 use rayon::prelude::*;
 
 use super::view::ModelView;
-use super::{BatchLoss, Dropout, ForcedScores};
+use super::{BatchLoss, Dropout, ForcedScores, TrainingStep};
 use crate::attention::cpu::GuidedTape;
 use crate::kernels::cpu::cross_entropy::Objective;
 use crate::parameters::Gradients;
@@ -32,6 +35,7 @@ use decoder::{DecoderBackward, DecoderPass};
 use decoder_loop::DecoderOutput;
 use encoder::{EncoderBackward, EncoderPass};
 pub use incremental::CpuIncrementalDecoder;
+use output_block::OutputStep;
 use output_layer::OutputPass;
 use posterior_attention::posterior_attention;
 use shard::Shard;
@@ -39,14 +43,8 @@ pub use weights::{PackedModel, PackingMode, with_all_packed, with_packed};
 
 /// Loss of a share of a batch; `gradients` becomes its part of the gradient of the batch's mean per target token, label
 /// smoothing and guided alignment included.
-pub fn gradients(
-    model: ModelView,
-    batch: &Batch,
-    share: BatchShare,
-    smoothing: f64,
-    dropout: &Dropout,
-    gradients: &mut Gradients,
-) -> Result<BatchLoss> {
+pub fn gradients(model: ModelView, step: TrainingStep, gradients: &mut Gradients) -> Result<BatchLoss> {
+    let TrainingStep { batch, share, smoothing, dropout } = step;
     if share.index >= batch.target.batch() {
         gradients.zero_all()?;
         return Ok(BatchLoss::default());
@@ -54,22 +52,19 @@ pub fn gradients(
     let shards = Shard::split(batch, share, rayon::current_num_threads());
     let scale = 1.0 / batch.target.tokens() as f32;
     with_packed(model, PackingMode::Training, |weights| {
-        let objective = Objective { smoothing: smoothing as f32, scale };
-        let forward = |shard: &Shard| {
-            let (encoder, annotations) = EncoderPass::forward(weights, shard, dropout);
-            let (decoder, guidance) = DecoderPass::forward(weights, shard, dropout, annotations).guided(shard, scale);
-            ShardPass { encoder, decoder, guidance }
-        };
-        let passes: Vec<ShardPass> = shards.par_iter().map(forward).collect();
+        let passes: Vec<ShardPass> =
+            shards.par_iter().map(|shard| ShardPass::forward(weights, shard, &dropout, scale)).collect();
         let guidance = passes.iter().map(|pass| pass.guidance).sum();
         let outputs: Vec<DecoderOutput> = passes.iter().map(|pass| pass.decoder.output()).collect();
-        let (loss, output) = OutputPass::forward_backward(weights, &shards, &outputs, dropout, objective, gradients)?;
+        let step =
+            OutputStep { weights, dropout: &dropout, objective: Objective { smoothing: smoothing as f32, scale } };
+        let (loss, output) = OutputPass::forward_backward(step, &shards, &outputs, gradients)?;
         let passes = passes.into_par_iter().enumerate();
         let (encoders, decoders): (Vec<_>, Vec<_>) = passes
             .map(|(number, ShardPass { encoder, decoder, .. })| {
                 let (shard, shard_grads) = (&shards[number], output.shard_grads(weights, &shards[number], number));
-                let (decoder, d_annotations) = decoder.backward(weights, shard, dropout, shard_grads);
-                (encoder.backward(weights, shard, dropout, &d_annotations), decoder)
+                let (decoder, d_annotations) = decoder.backward(weights, shard, &dropout, shard_grads);
+                (encoder.backward(weights, shard, &dropout, &d_annotations), decoder)
             })
             .unzip();
         DecoderBackward::gradients(&decoders, weights, gradients)?;
@@ -80,9 +75,17 @@ pub fn gradients(
 
 /// Forward pass of one shard.
 struct ShardPass<'w> {
-    encoder: EncoderPass,
+    encoder: EncoderPass<'w>,
     decoder: DecoderPass<'w, GuidedTape>,
     guidance: f64,
+}
+
+impl<'w> ShardPass<'w> {
+    fn forward(weights: &'w PackedModel<'w>, shard: &Shard, dropout: &Dropout, scale: f32) -> Self {
+        let (encoder, annotations) = EncoderPass::forward(weights, shard, dropout);
+        let (decoder, guidance) = DecoderPass::forward(weights, shard, dropout, annotations).guided(shard, scale);
+        Self { encoder, decoder, guidance }
+    }
 }
 
 /// Results of forced decoding.
@@ -99,32 +102,9 @@ pub enum ForcedOutput {
 /// Forced decoding of each pair of a batch. All results have α.
 pub fn force_decode(model: ModelView, batch: &Batch, wanted: ForcedOutput) -> Result<Vec<ForcedScores>> {
     let shards = Shard::split(batch, BatchShare::WHOLE, rayon::current_num_threads());
-    let attention = &model.architecture.attention;
-    // The posteriors of exact hard attention come with the scores.
-    let (is_exact, has_posteriors) = (attention.is_exact(), attention.has_posteriors());
-    let with_scores = is_exact || wanted != ForcedOutput::Posteriors;
-    let with_posteriors = has_posteriors && !is_exact && !matches!(wanted, ForcedOutput::Scores(_));
-    let smoothing = if let ForcedOutput::Scores(smoothing) = wanted { smoothing as f32 } else { 0.0 };
     with_packed(model, PackingMode::Inference, |weights| {
-        let run = |shard: &Shard| -> Vec<ForcedScores> {
-            let (_, annotations) = EncoderPass::forward(weights, shard, &Dropout::none());
-            let decoder = DecoderPass::forward(weights, shard, &Dropout::none(), annotations);
-            let mut pairs = if with_scores {
-                OutputPass::score(weights, shard, decoder.output(), smoothing)
-            } else {
-                (0..shard.size()).map(|_| ForcedScores::default()).collect()
-            };
-            for (pair, reported) in pairs.iter_mut().zip(decoder.reported(weights, shard)) {
-                pair.weights = reported;
-            }
-            if with_posteriors {
-                for (pair, posteriors) in pairs.iter_mut().zip(posterior_attention(weights, shard, decoder.output())) {
-                    pair.posteriors = posteriors;
-                }
-            }
-            pairs
-        };
-        let results: Vec<Vec<ForcedScores>> = shards.par_iter().map(run).collect();
+        let results: Vec<Vec<ForcedScores>> =
+            shards.par_iter().map(|shard| force_decode_shard(weights, shard, wanted)).collect();
         let mut pairs: Vec<Option<ForcedScores>> = (0..batch.target.batch()).map(|_| None).collect();
         for (shard, forced) in shards.iter().zip(results) {
             for (&row, pair) in shard.rows.iter().zip(forced) {
@@ -133,4 +113,27 @@ pub fn force_decode(model: ModelView, batch: &Batch, wanted: ForcedOutput) -> Re
         }
         Ok(pairs.into_iter().flatten().collect())
     })
+}
+
+/// Forced decoding of each pair of a shard.
+fn force_decode_shard(weights: &PackedModel, shard: &Shard, wanted: ForcedOutput) -> Vec<ForcedScores> {
+    let attention = &weights.architecture.attention;
+    let (_, annotations) = EncoderPass::forward(weights, shard, &Dropout::none());
+    let decoder = DecoderPass::forward(weights, shard, &Dropout::none(), annotations);
+    // The posteriors of exact hard attention come with the scores.
+    let mut pairs = if attention.is_exact() || wanted != ForcedOutput::Posteriors {
+        let smoothing = if let ForcedOutput::Scores(smoothing) = wanted { smoothing as f32 } else { 0.0 };
+        OutputPass::score(weights, shard, decoder.output(), smoothing)
+    } else {
+        (0..shard.size()).map(|_| ForcedScores::default()).collect()
+    };
+    for (pair, reported) in pairs.iter_mut().zip(decoder.reported(weights, shard)) {
+        pair.weights = reported;
+    }
+    if attention.has_posteriors() && !attention.is_exact() && !matches!(wanted, ForcedOutput::Scores(_)) {
+        for (pair, posteriors) in pairs.iter_mut().zip(posterior_attention(weights, shard, decoder.output())) {
+            pair.posteriors = posteriors;
+        }
+    }
+    pairs
 }

@@ -66,11 +66,12 @@ impl<'a> PosteriorPass<'a> {
         let e = self.of_tokens.len() / tokens;
         let mut readout = Buffer::scratch(self.of_tokens.len());
         let mut logits = Buffer::scratch(self.biases.len());
-        let step = |(step, (&target, of_state)): (usize, (&u32, &[f32]))| {
-            let mut weights = vec![0.0; tokens];
-            self.decoder.tape.mean_alphas(step, self.row, &mut weights);
-            keep_largest(&mut weights);
-            let attended: Vec<usize> = (0..tokens).filter(|&token| weights[token] > 0.0).collect();
+        let mut posteriors = Vec::with_capacity(self.targets.len());
+        for (step, (&target, of_state)) in self.targets.iter().zip(self.of_states.chunks_exact(e)).enumerate() {
+            let mut alphas = vec![0.0; tokens];
+            self.decoder.tape.mean_alphas(step, self.row, &mut alphas);
+            keep_largest(&mut alphas);
+            let attended: Vec<usize> = (0..tokens).filter(|&token| alphas[token] > 0.0).collect();
             let (readout, logits) =
                 (&mut readout[..attended.len() * e], &mut logits[..attended.len() * self.candidates.len()]);
             let rows = readout.chunks_exact_mut(e).zip(logits.chunks_exact_mut(self.candidates.len()));
@@ -81,20 +82,20 @@ impl<'a> PosteriorPass<'a> {
             self.output.forward(logits, self.candidates.len(), readout, WriteMode::Accumulate);
             let target = self.candidates.find(target).unwrap_or_default();
             let joint = attended.iter().zip(logits.chunks_exact(self.candidates.len()));
-            let joint = joint.map(|(&token, logits)| weights[token] * (logits[target] - log_sum_exp(logits)).exp());
-            posterior(&weights, &attended, &Vec::from_iter(joint))
-        };
-        self.targets.iter().zip(self.of_states.chunks_exact(e)).enumerate().map(step).collect()
+            let joint = joint.map(|(&token, logits)| alphas[token] * (logits[target] - log_sum_exp(logits)).exp());
+            posteriors.push(posterior(&alphas, &attended, &Vec::from_iter(joint)));
+        }
+        posteriors
     }
 }
 
-/// Normalizes the joint probabilities of attended tokens, whose weights are the result if all are 0.
-fn posterior(weights: &[f32], attended: &[usize], joint: &[f32]) -> Vec<f32> {
+/// Normalizes the joint probabilities of attended tokens; α is the result if all are 0.
+fn posterior(alphas: &[f32], attended: &[usize], joint: &[f32]) -> Vec<f32> {
     let sum: f32 = joint.iter().sum();
     if sum == 0.0 {
-        return weights.to_vec();
+        return alphas.to_vec();
     }
-    let mut posterior = vec![0.0; weights.len()];
+    let mut posterior = vec![0.0; alphas.len()];
     attended.iter().zip(joint).for_each(|(&token, p)| posterior[token] = p / sum);
     posterior
 }

@@ -4,11 +4,20 @@ use std::ops::Range;
 
 use crate::kernels::buffer_pool::Buffer;
 
-/// Shape of a shard's sources, the longest first. A cell is one position of one row. Cells are stored step by step for
-/// the recurrence, where a step's rows are a prefix of all rows, and row by row for attention.
+/// Shape of a shard's sources, the longest first. Positions are stored step by step for the recurrence, where a step's rows
+/// are a prefix of all rows, and row by row for attention.
 pub struct Ragged {
     row_starts: Vec<usize>,
     step_starts: Vec<usize>,
+}
+
+/// Position of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Index within the row.
+    pub step: usize,
+    /// Row.
+    pub row: usize,
 }
 
 impl Ragged {
@@ -16,12 +25,12 @@ impl Ragged {
     pub fn new(lengths: &[usize]) -> Self {
         debug_assert!(lengths.is_sorted_by(|before, after| before >= after));
         let longest = lengths.first().copied().unwrap_or(0);
-        let rows_at = |step: usize| lengths.partition_point(|&length| length > step);
-        Self { row_starts: sums(lengths.iter().copied()), step_starts: sums((0..longest).map(rows_at)) }
+        let rows_of_steps = (0..longest).map(|step| lengths.partition_point(|&length| length > step));
+        Self { row_starts: sums(lengths.iter().copied()), step_starts: sums(rows_of_steps) }
     }
 
-    /// Number of cells.
-    pub fn cells(&self) -> usize {
+    /// Number of positions of all rows.
+    pub fn size(&self) -> usize {
         self.row_starts.last().copied().unwrap_or(0)
     }
 
@@ -40,40 +49,40 @@ impl Ragged {
         self.row(row).len()
     }
 
-    /// A row's cells when stored row by row.
+    /// A row's positions when stored row by row.
     pub fn row(&self, row: usize) -> Range<usize> {
         self.row_starts[row]..self.row_starts[row + 1]
     }
 
-    /// A step's cells when stored step by step: one for each row that is long enough, a prefix of all rows.
+    /// A step's positions when stored step by step: one for each row that is long enough, a prefix of all rows.
     pub fn step(&self, step: usize) -> Range<usize> {
         self.step_starts[step]..self.step_starts[step + 1]
     }
 
-    /// First cell of each row when stored row by row, and the end of the last.
+    /// First position of each row when stored row by row, and the end of the last.
     pub fn row_starts(&self) -> &[usize] {
         &self.row_starts
     }
 
-    /// Step and row of each cell, step by step.
-    pub fn positions(&self) -> impl Iterator<Item = (usize, usize)> {
-        (0..self.steps()).flat_map(|step| (0..self.step(step).len()).map(move |row| (step, row)))
+    /// All positions, step by step.
+    pub fn positions(&self) -> impl Iterator<Item = Position> {
+        (0..self.steps()).flat_map(|step| (0..self.step(step).len()).map(move |row| Position { step, row }))
     }
 
-    /// Reorders cells of `width` numbers from step by step to row by row.
+    /// Reorders values, `[positions, width]`, from step by step to row by row.
     pub fn by_rows(&self, by_steps: &[f32], width: usize) -> Buffer {
         let mut by_rows = Buffer::scratch(by_steps.len());
-        for ((step, row), cell) in self.positions().zip(by_steps.chunks_exact(width)) {
-            by_rows[(self.row_starts[row] + step) * width..][..width].copy_from_slice(cell);
+        for (Position { step, row }, values) in self.positions().zip(by_steps.chunks_exact(width)) {
+            by_rows[(self.row_starts[row] + step) * width..][..width].copy_from_slice(values);
         }
         by_rows
     }
 
-    /// Reorders cells of `width` numbers from row by row to step by step.
+    /// Reorders values, `[positions, width]`, from row by row to step by step.
     pub fn by_steps(&self, by_rows: &[f32], width: usize) -> Buffer {
         let mut by_steps = Buffer::scratch(by_rows.len());
-        for ((step, row), cell) in self.positions().zip(by_steps.chunks_exact_mut(width)) {
-            cell.copy_from_slice(&by_rows[(self.row_starts[row] + step) * width..][..width]);
+        for (Position { step, row }, values) in self.positions().zip(by_steps.chunks_exact_mut(width)) {
+            values.copy_from_slice(&by_rows[(self.row_starts[row] + step) * width..][..width]);
         }
         by_steps
     }
@@ -81,12 +90,13 @@ impl Ragged {
 
 /// Cumulative sums, starting with 0.
 fn sums(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut sums = vec![0];
     let mut sum = 0;
-    let sums = numbers.map(|number| {
+    for number in numbers {
         sum += number;
-        sum
-    });
-    std::iter::once(0).chain(sums).collect()
+        sums.push(sum);
+    }
+    sums
 }
 
 #[cfg(test)]
@@ -94,9 +104,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_reorder_between_steps_and_rows() {
+    fn positions_reorder_between_steps_and_rows() {
         let ragged = Ragged::new(&[3, 3, 1]);
-        assert_eq!((ragged.cells(), ragged.rows(), ragged.steps(), ragged.length(2)), (7, 3, 3, 1));
+        assert_eq!((ragged.size(), ragged.rows(), ragged.steps(), ragged.length(2)), (7, 3, 3, 1));
         assert_eq!([ragged.step(0), ragged.step(1), ragged.step(2)], [0..3, 3..5, 5..7]);
         assert_eq!([ragged.row(0), ragged.row(1), ragged.row(2)], [0..3, 3..6, 6..7]);
         // Tens encode the row, ones the step.
@@ -109,7 +119,7 @@ mod tests {
     #[test]
     fn shape_may_be_empty() {
         let ragged = Ragged::new(&[]);
-        assert_eq!((ragged.cells(), ragged.rows(), ragged.steps()), (0, 0, 0));
+        assert_eq!((ragged.size(), ragged.rows(), ragged.steps()), (0, 0, 0));
         assert_eq!(ragged.positions().count(), 0);
     }
 }

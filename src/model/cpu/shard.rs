@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::ragged::Ragged;
+use super::ragged::{Position, Ragged};
 use crate::model::DropoutMask;
 use crate::random::CounterRng;
 use crate::text::{BEGIN, Batch, BatchShare, GuideWeight};
@@ -38,8 +38,11 @@ impl<'a> Shard<'a> {
         let size = batch.target.batch();
         let BatchShare { index: first, count } = share;
         let shards = shards.clamp(1, share.rows(size).len().max(1));
-        let rows = |shard: usize| (first + shard * count..size).step_by(shards * count);
-        let mut split: Vec<Self> = (0..shards).map(|shard| Self::new(batch, rows(shard).collect())).collect();
+        let mut split: Vec<Self> = Vec::with_capacity(shards);
+        for shard in 0..shards {
+            let rows = (first + shard * count..size).step_by(shards * count);
+            split.push(Self::new(batch, rows.collect()));
+        }
         let mut index_in_shard = vec![0; size];
         for shard in &split {
             shard.rows.iter().enumerate().for_each(|(index, &row)| index_in_shard[row] = index);
@@ -76,7 +79,7 @@ impl<'a> Shard<'a> {
 
     /// Source tokens, step by step.
     pub fn source_ids(&self) -> Vec<u32> {
-        self.source.positions().map(|(step, row)| self.batch.source.id(self.rows[row], step)).collect()
+        self.source.positions().map(|Position { step, row }| self.batch.source.id(self.rows[row], step)).collect()
     }
 
     /// Source tokens of one row.
@@ -87,17 +90,19 @@ impl<'a> Shard<'a> {
 
     /// y_{t-1} of each target position, step by step.
     pub fn previous_ids(&self) -> Vec<u32> {
-        let before = |step: usize| {
-            let id = move |&row: &usize| if step == 0 { BEGIN } else { self.batch.target.id(row, step - 1) };
-            self.rows.iter().map(id)
-        };
-        (0..self.target_length).flat_map(before).collect()
+        let mut ids = Vec::with_capacity(self.target_length * self.size());
+        for step in 0..self.target_length {
+            ids.extend(self.rows.iter().map(|&row| match step {
+                0 => BEGIN,
+                _ => self.batch.target.id(row, step - 1),
+            }));
+        }
+        ids
     }
 
     /// Tokens to predict, in the order of `positions`.
     pub fn targets(&self) -> Vec<u32> {
-        let target = |position: &TargetPosition| self.batch.target.id(self.rows[position.row], position.step);
-        self.positions.iter().map(target).collect()
+        self.positions.iter().map(|position| self.batch.target.id(self.rows[position.row], position.step)).collect()
     }
 
     /// Alignment links of one row for guided alignment.
@@ -105,7 +110,7 @@ impl<'a> Shard<'a> {
         &self.batch.alignment_targets[self.rows[row]]
     }
 
-    /// Applies dropout to source tokens, `[cells, width]` step by step; positions count the whole batch, `[length,
+    /// Applies dropout to source tokens, `[positions, width]` step by step; positions of masks count the whole batch, `[length,
     /// batch, width]`.
     pub fn apply_source_dropout(&self, values: &mut [f32], mask: Option<DropoutMask>, width: usize) {
         self.drop(values, mask, width, self.source.positions());
@@ -113,16 +118,17 @@ impl<'a> Shard<'a> {
 
     /// Applies dropout to target tokens, `[length × rows, width]`; positions count the whole batch.
     pub fn apply_target_dropout(&self, values: &mut [f32], mask: Option<DropoutMask>, width: usize) {
-        let positions = (0..self.target_length).flat_map(|step| (0..self.size()).map(move |row| (step, row)));
+        let positions =
+            (0..self.target_length).flat_map(|step| (0..self.size()).map(move |row| Position { step, row }));
         self.drop(values, mask, width, positions);
     }
 
     /// Random numbers of hard attention at one step: `count` per row, indexed by the whole batch's positions,
     /// `[length, batch, count]`.
     pub fn draws(&self, rng: Option<CounterRng>, step: usize, count: usize) -> Option<Vec<f32>> {
-        let first = |row: &usize| (step * self.batch.target.batch() + row) * count;
         let rng = rng.filter(|_| count > 0)?;
-        let positions = self.rows.iter().flat_map(|row| (first(row)..).take(count));
+        let before = step * self.batch.target.batch();
+        let positions = self.rows.iter().flat_map(|row| ((before + row) * count..).take(count));
         Some(positions.map(|position| rng.uniform(position as u32)).collect())
     }
 
@@ -131,10 +137,10 @@ impl<'a> Shard<'a> {
         values: &mut [f32],
         mask: Option<DropoutMask>,
         width: usize,
-        positions: impl Iterator<Item = (usize, usize)>,
+        positions: impl Iterator<Item = Position>,
     ) {
         let Some(mask) = mask else { return };
-        for ((step, row), values) in positions.zip(values.chunks_exact_mut(width)) {
+        for (Position { step, row }, values) in positions.zip(values.chunks_exact_mut(width)) {
             mask.apply(values, (step * self.batch.target.batch() + self.rows[row]) * width);
         }
     }

@@ -30,14 +30,13 @@ impl UnlistedOutput {
     pub fn new(weight: &[f32], bias: &[f32]) -> Self {
         let (e, tokens) = (weight.len() / bias.len(), unlisted_sample(bias.len()));
         let share = 1.0 / tokens.len() as f32;
-        let row = |token: usize| &weight[token * e..][..e];
         let mean_bias = tokens.clone().map(|token| bias[token]).sum::<f32>() * share;
         let mut mean = vec![0.0; e];
-        tokens.clone().for_each(|token| add_scaled(&mut mean, share, row(token)));
+        tokens.clone().for_each(|token| add_scaled(&mut mean, share, &weight[token * e..][..e]));
         let mut centered = Buffer::zeros(tokens.len() * e);
         let (mut linear, mut variance) = (mean.clone(), 0.0);
         for (centered, token) in centered.chunks_exact_mut(e).zip(tokens) {
-            centered.copy_from_slice(row(token));
+            centered.copy_from_slice(&weight[token * e..][..e]);
             add_scaled(centered, -1.0, &mean);
             let difference = bias[token] - mean_bias;
             add_scaled(&mut linear, share * difference, centered);
@@ -71,14 +70,14 @@ mod tests {
     fn log_mean_is_near_that_of_all_logits_that_are_not_frequent() {
         let (e, vocabulary) = (24, 9000);
         let mut rng = SeededRng::new(1, "test", 0);
-        let mut normal = |count: usize| -> Vec<f32> { (0..count).map(|_| 0.2 * rng.normal() as f32 + 0.1).collect() };
-        let (weight, bias, readout) = (normal(vocabulary * e), normal(vocabulary), normal(3 * e));
+        let [weight, bias, readout] = [vocabulary * e, vocabulary, 3 * e]
+            .map(|count| (0..count).map(|_| 0.2 * rng.normal() as f32 + 0.1).collect::<Vec<f32>>());
         let means = UnlistedOutput::new(&weight, &bias).log_means(&readout);
         for (r, found) in readout.chunks_exact(e).zip(means) {
-            let logit = |token: usize| f64::from(dot(r, &weight[token * e..][..e]) + bias[token]);
             let rare = FREQUENT_TOKENS as usize..vocabulary;
             let count = rare.len() as f64;
-            let exact = (rare.map(|token| logit(token).exp()).sum::<f64>() / count).ln();
+            let logits = rare.map(|token| f64::from(dot(r, &weight[token * e..][..e]) + bias[token]));
+            let exact = (logits.map(f64::exp).sum::<f64>() / count).ln();
             assert!((f64::from(found) - exact).abs() < 0.01, "{found} {exact}");
         }
     }

@@ -5,11 +5,13 @@ use std::sync::{Arc, OnceLock};
 use candle_core::Result;
 use rayon::prelude::*;
 
+use super::cell::CellWeights;
+use super::packer::Packer;
 use super::unlisted::UnlistedOutput;
 use crate::attention::cpu as attention;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::gather_forward;
-use crate::kernels::matrix::{MatrixView, PackedWeight, Precision, WriteMode};
+use crate::kernels::matrix::{MatrixView, PackedWeight, Precision};
 use crate::model::architecture::{context_cell_param, encoder_cell_param, word_cell_param};
 use crate::model::view::ModelView;
 use crate::model::{Architecture, DecoderKind, FREQUENT_TOKENS, TokenLexicon};
@@ -29,18 +31,6 @@ pub enum PackingMode {
     LongInference,
     /// Forward and backward passes.
     Training,
-}
-
-/// Packed weights of a GRU cell of state size h.
-pub struct CellWeights<'a> {
-    /// W_ih: `[3h, input]`
-    pub input: Arc<PackedWeight>,
-    /// W_hh: `[3h, h]`
-    pub state: Arc<PackedWeight>,
-    /// b_ih
-    pub bias_ih: &'a [f32],
-    /// b_hh
-    pub bias_hh: &'a [f32],
 }
 
 /// Path of the context into the decoder's state.
@@ -77,7 +67,7 @@ pub struct PackedModel<'a> {
     /// First [`FREQUENT_TOKENS`] rows of E_out, which all shortlists have.
     frequent_output: OnceLock<Arc<PackedWeight>>,
     unlisted_output: OnceLock<Arc<UnlistedOutput>>,
-    /// Embeddings' share of the gates for every target token, `[V, 3n]`, under [`PackingMode::LongInference`]
+    /// Embeddings' share of the gates for every target token, `[V, gates]`, under [`PackingMode::LongInference`]
     gate_table: Option<Buffer>,
 }
 
@@ -86,7 +76,7 @@ pub struct PackedModel<'a> {
 /// # Errors
 /// A parameter is not a contiguous f32 tensor on the CPU, or `work` fails.
 pub fn with_packed<R>(model: ModelView, mode: PackingMode, work: impl FnOnce(&PackedModel) -> Result<R>) -> Result<R> {
-    with_all_packed(&[model], mode, |weights| work(&weights[0]))
+    with_all_packed(&[model], mode, |packed| work(&packed[0]))
 }
 
 /// [`with_packed`] for several models.
@@ -100,30 +90,12 @@ pub fn with_all_packed<R>(
 ) -> Result<R> {
     let parameters: Vec<&Parameters> = models.iter().map(|model| model.parameters).collect();
     Parameters::with_views(&parameters, |slices| {
-        let mut weights = Vec::with_capacity(models.len());
+        let mut packed = Vec::with_capacity(models.len());
         for (&model, slices) in models.iter().zip(slices) {
-            weights.push(PackedModel::new(model, slices.clone(), mode));
+            packed.push(PackedModel::new(model, slices.clone(), mode));
         }
-        work(&weights)
+        work(&packed)
     })
-}
-
-impl<'a> CellWeights<'a> {
-    /// Packs a cell by [`ParameterViews::pack`], with the first `inputs` columns of W_ih; `name` maps PyTorch's parameter
-    /// names to full ones.
-    fn new(
-        parameters: &ParameterViews<'a>,
-        name: &(dyn Fn(&str) -> String + Sync),
-        inputs: usize,
-        (precision, derivatives): (Precision, bool),
-    ) -> Self {
-        let (input, state) = rayon::join(
-            || parameters.pack_columns(&name("weight_ih"), 0..inputs, precision, derivatives),
-            || parameters.pack(&name("weight_hh"), precision, derivatives),
-        );
-        let [bias_ih, bias_hh] = ["bias_ih", "bias_hh"].map(|part| parameters.get(&name(part)));
-        Self { input, state, bias_ih, bias_hh }
-    }
 }
 
 impl<'a> PackedModel<'a> {
@@ -131,33 +103,28 @@ impl<'a> PackedModel<'a> {
         let ModelView { architecture, lexicon, precision, .. } = model;
         let (e, n) = (architecture.embedding_size, architecture.hidden_size);
         let derivatives = mode == PackingMode::Training;
-        let pack = |name: &str| parameters.pack(name, precision, derivatives);
-        let (initial, readout) = rayon::join(|| pack("decoder.initial.weight"), || pack("readout.weight"));
+        let packer = Packer { parameters: &parameters, precision, derivatives };
+        let (initial, readout) =
+            rayon::join(|| packer.matrix("decoder.initial.weight"), || packer.matrix("readout.weight"));
         let output = OnceLock::new();
         if derivatives {
-            output.get_or_init(|| pack(architecture.output_weight()));
+            output.get_or_init(|| packer.matrix(architecture.output_weight()));
         }
-        let cell = |name: &(dyn Fn(&str) -> String + Sync), inputs| {
-            CellWeights::new(&parameters, name, inputs, (precision, derivatives))
-        };
-        let encoder_cell = |layer: usize, direction: usize| {
-            let name = |name: &str| encoder_cell_param(name, layer, direction);
-            cell(&name, parameters.matrix(&name("weight_ih")).column_count())
-        };
-        let encoder = (0..architecture.layers).map(|layer| [0, 1].map(|direction| encoder_cell(layer, direction)));
-        let encoder = encoder.collect();
+        let mut encoder = Vec::with_capacity(architecture.layers);
+        for layer in 0..architecture.layers {
+            encoder.push([0, 1].map(|direction| {
+                CellWeights::new(packer, &|part: &str| encoder_cell_param(part, layer, direction), None)
+            }));
+        }
         // The embedding's columns come first; they are all columns if the context has a cell of its own.
-        let word_cell = cell(&word_cell_param, e);
+        let word_cell = CellWeights::new(packer, &word_cell_param, Some(e));
         let context = match architecture.decoder {
-            DecoderKind::Bahdanau => {
-                let input = word_cell_param("weight_ih");
-                PackedContextInput::Gates(parameters.pack_columns(&input, e..e + n, precision, derivatives))
-            }
-            DecoderKind::Conditional => PackedContextInput::Cell(cell(&context_cell_param, n)),
+            DecoderKind::Bahdanau => PackedContextInput::Gates(packer.columns(&word_cell_param("weight_ih"), e..e + n)),
+            DecoderKind::Conditional => PackedContextInput::Cell(CellWeights::new(packer, &context_cell_param, None)),
         };
         let (settings, dimensions) = (&architecture.attention, architecture.dimensions());
         let attention = attention::PackedAttention::new(settings, dimensions, &parameters, precision, derivatives);
-        let mut weights = Self {
+        let mut packed = Self {
             architecture,
             lexicon,
             precision,
@@ -174,21 +141,21 @@ impl<'a> PackedModel<'a> {
             parameters,
         };
         if mode == PackingMode::LongInference {
-            weights.gate_table = weights.build_gate_table();
+            packed.gate_table = packed.build_gate_table();
         }
-        weights
+        packed
     }
 
     fn build_gate_table(&self) -> Option<Buffer> {
-        let Architecture { target_vocabulary: tokens, embedding_size: e, hidden_size: n, .. } = *self.architecture;
-        if tokens * 3 * n > MAX_TABLE {
+        let Architecture { target_vocabulary: tokens, embedding_size: e, .. } = *self.architecture;
+        let gate_size = self.word_cell.gate_size();
+        if tokens * gate_size > MAX_TABLE {
             return None;
         }
-        let mut table = Buffer::scratch(tokens * 3 * n);
+        let mut table = Buffer::scratch(tokens * gate_size);
         let embeddings = self.get("target_embedding.weight").par_chunks(TABLE_ROWS * e);
-        table.par_chunks_mut(TABLE_ROWS * 3 * n).zip(embeddings).for_each(|(gates, embedded)| {
-            self.word_cell.input.forward(gates, 3 * n, embedded, WriteMode::AddBias(self.word_cell.bias_ih));
-        });
+        let rows = table.par_chunks_mut(TABLE_ROWS * gate_size).zip(embeddings);
+        rows.for_each(|(gates, embedded)| self.word_cell.input_gates(embedded, gates));
         Some(table)
     }
 
@@ -213,29 +180,30 @@ impl<'a> PackedModel<'a> {
     /// First [`FREQUENT_TOKENS`] rows of E_out
     pub fn frequent_output(&self) -> &PackedWeight {
         let e = self.architecture.embedding_size;
-        let rows = || &self.get(self.architecture.output_weight())[..FREQUENT_TOKENS as usize * e];
         self.frequent_output.get_or_init(|| {
-            let name = format_args!("frequent rows of the output layer, {:?}", self.precision);
-            self.parameters.derived(name, || self.pack(MatrixView::rows_of(rows(), e)))
+            self.parameters.derived(format_args!("frequent rows of the output layer, {:?}", self.precision), || {
+                let rows = &self.get(self.architecture.output_weight())[..FREQUENT_TOKENS as usize * e];
+                self.pack(MatrixView::rows_of(rows, e))
+            })
         })
     }
 
     /// Logits of the tokens that a shortlist leaves out, together.
     pub fn unlisted_output(&self) -> &UnlistedOutput {
-        let (weight, bias) = (self.get(self.architecture.output_weight()), self.get("output.bias"));
-        let compute = || UnlistedOutput::new(weight, bias);
-        self.unlisted_output.get_or_init(|| self.parameters.derived("logits of unlisted tokens", compute))
+        self.unlisted_output.get_or_init(|| {
+            self.parameters.derived("logits of unlisted tokens", || {
+                UnlistedOutput::new(self.get(self.architecture.output_weight()), self.get("output.bias"))
+            })
+        })
     }
 
-    /// Previous words' share of the decoder's gates: `[rows, 3n]`.
+    /// Previous words' share of the gates of the decoder's cell that consumes them: `[rows, gates]`.
     pub fn input_gates(&self, tokens: &[u32], embedded: &[f32]) -> Buffer {
-        let width = 3 * self.architecture.hidden_size;
-        let mut gates = Buffer::scratch(tokens.len() * width);
+        let gate_size = self.word_cell.gate_size();
+        let mut gates = Buffer::scratch(tokens.len() * gate_size);
         match &self.gate_table {
-            Some(table) => gather_forward(&mut gates, table, tokens, width),
-            None => {
-                self.word_cell.input.forward(&mut gates, width, embedded, WriteMode::AddBias(self.word_cell.bias_ih));
-            }
+            Some(table) => gather_forward(&mut gates, table, tokens, gate_size),
+            None => self.word_cell.input_gates(embedded, &mut gates),
         }
         gates
     }

@@ -41,12 +41,15 @@ impl Unrolled {
     /// # Errors
     /// There is no step.
     pub fn new(steps: &[DecoderStep]) -> Result<Self> {
-        let parts = |part: fn(&DecoderStep) -> &Tensor| steps.iter().map(part).collect::<Vec<_>>();
+        let states: Vec<&Tensor> = steps.iter().map(|step| &step.state).collect();
+        let contexts: Vec<&Tensor> = steps.iter().map(|step| &step.attention.context).collect();
+        let alphas: Vec<&Tensor> = steps.iter().map(|step| &step.attention.alphas).collect();
+        let reported: Vec<&Tensor> = steps.iter().map(|step| &step.attention.reported).collect();
         Ok(Self {
-            states: Tensor::cat(&parts(|step| &step.state), 0)?,
-            contexts: Tensor::cat(&parts(|step| &step.attention.context), 0)?,
-            alphas: Tensor::stack(&parts(|step| &step.attention.alphas), 0)?,
-            reported: Tensor::stack(&parts(|step| &step.attention.reported), 0)?,
+            states: Tensor::cat(&states, 0)?,
+            contexts: Tensor::cat(&contexts, 0)?,
+            alphas: Tensor::stack(&alphas, 0)?,
+            reported: Tensor::stack(&reported, 0)?,
         })
     }
 }

@@ -32,9 +32,13 @@ impl BidirectionalEncoder {
     /// # Errors
     /// A parameter is missing.
     pub fn new(layers: usize, parameters: &Parameters) -> Result<Self> {
-        let cell = |layer, direction| parameters.gru(|part| encoder_cell_param(part, layer, direction));
-        let layers = (0..layers).map(|layer| Ok([cell(layer, 0)?, cell(layer, 1)?]));
-        Ok(Self { embedding: parameters.get("source_embedding.weight")?, layers: layers.collect::<Result<_>>()? })
+        let mut cells = Vec::with_capacity(layers);
+        for layer in 0..layers {
+            let [forward, backward] =
+                [0, 1].map(|direction| parameters.gru(|part| encoder_cell_param(part, layer, direction)));
+            cells.push([forward?, backward?]);
+        }
+        Ok(Self { embedding: parameters.get("source_embedding.weight")?, layers: cells })
     }
 
     /// Encodes a batch of sources.
@@ -50,12 +54,13 @@ impl BidirectionalEncoder {
         let mask = mask(source, device)?;
         let step_mask = mask.t()?.unsqueeze(2)?;
         for (layer, [forward, backward]) in self.layers.iter().enumerate() {
-            let run = |cell: &GruWeights, backwards: bool| {
+            let mut states = Vec::with_capacity(2);
+            for (cell, backwards) in [(forward, false), (backward, true)] {
                 let gates = cell.input_gates(&rows)?;
-                cell.sequence(&gates.reshape((length, batch, gates.dim(1)?))?, &step_mask, backwards)
-            };
-            let states = Tensor::cat(&[run(forward, false)?, run(backward, true)?], 2)?;
-            rows = dropout.apply(&states.flatten_to(1)?, DropoutSite::Annotations(layer))?;
+                states.push(cell.sequence(&gates.reshape((length, batch, gates.dim(1)?))?, &step_mask, backwards)?);
+            }
+            let states = Tensor::cat(&states, 2)?.flatten_to(1)?;
+            rows = dropout.apply(&states, DropoutSite::Annotations(layer))?;
         }
         let size = rows.dim(1)?;
         let values = rows.reshape((length, batch, size))?.transpose(0, 1)?.contiguous()?;

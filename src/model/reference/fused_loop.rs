@@ -77,11 +77,8 @@ impl Weights {
     }
 
     fn detached(&self) -> Result<Self> {
-        let detached = |tensor: &Tensor| tensor.detach().contiguous();
-        let word =
-            |word: &WordWeights| Ok::<_, Error>(WordWeights { hh: detached(&word.hh)?, bias: detached(&word.bias)? });
         Ok(Self {
-            word: self.word.as_ref().map(word).transpose()?,
+            word: self.word.as_ref().map(WordWeights::detached).transpose()?,
             query: detached(&self.query)?,
             v: detached(&self.v)?,
             context_ih: detached(&self.context_ih)?,
@@ -90,6 +87,17 @@ impl Weights {
             context_bias_hh: detached(&self.context_bias_hh)?,
         })
     }
+}
+
+impl WordWeights {
+    fn detached(&self) -> Result<Self> {
+        Ok(Self { hh: detached(&self.hh)?, bias: detached(&self.bias)? })
+    }
+}
+
+/// Contiguous values outside candle's graph.
+fn detached(tensor: &Tensor) -> Result<Tensor> {
+    tensor.detach().contiguous()
 }
 
 /// One vector of several tensors' values.
@@ -137,7 +145,6 @@ impl FusedLoop {
     /// # Errors
     /// The device is out of memory.
     pub fn unroll(self) -> Result<Unrolled> {
-        let detached = |tensor: &Tensor| tensor.detach().contiguous();
         let tape = Tape::forward(Self {
             gates: detached(&self.gates)?,
             initial: detached(&self.initial)?,
@@ -194,7 +201,10 @@ impl Tape {
         let outputs = uninitialized(steps * batch * (2 * hidden + length), inputs.gates.device())?;
         let [states, contexts, alphas] =
             unpack(&outputs, [&[steps, batch, hidden], &[steps, batch, hidden], &[steps, batch, length]])?;
-        let word = |_: &WordWeights| Ok::<_, Error>(WordTape { recurrent: new(3 * hidden)?, states: new(hidden)? });
+        let word = match &inputs.weights.word {
+            Some(_) => Some(WordTape { recurrent: new(3 * hidden)?, states: new(hidden)? }),
+            None => None,
+        };
         let tape = Self {
             dims: [steps, batch, length, hidden],
             outputs,
@@ -202,8 +212,8 @@ impl Tape {
             contexts,
             alphas,
             queries: new(size)?,
-            word: inputs.weights.word.as_ref().map(word).transpose()?,
-            context_input: if inputs.weights.word.is_some() { new(3 * hidden)? } else { inputs.gates.copy()? },
+            context_input: if word.is_some() { new(3 * hidden)? } else { inputs.gates.copy()? },
+            word,
             context_recurrent: new(3 * hidden)?,
             inputs,
         };
@@ -238,14 +248,14 @@ impl Tape {
         let before =
             Tensor::cat(&[&self.inputs.initial.unsqueeze(0)?, &self.states.narrow(0, 0, self.dims[0] - 1)?], 0)?;
         let attending = self.word.as_ref().map_or(&before, |word| &word.states);
-        let word = |d_recurrent: &Tensor| {
-            Ok::<_, Error>(WordWeights {
-                hh: weight_gradient(d_recurrent, &before)?,
-                bias: sum_of_columns(d_recurrent)?,
-            })
+        let word = match &grads.word_recurrent {
+            Some(d_recurrent) => {
+                Some(WordWeights { hh: weight_gradient(d_recurrent, &before)?, bias: sum_of_columns(d_recurrent)? })
+            }
+            None => None,
         };
         let d_weights = Weights {
-            word: grads.word_recurrent.as_ref().map(word).transpose()?,
+            word,
             query: weight_gradient(&grads.queries, attending)?,
             v: sum_of_columns(&grads.v)?,
             context_ih: weight_gradient(&grads.context_input, &self.contexts)?,
@@ -266,9 +276,10 @@ impl Tape {
         let part = StepParts::new(self, step)?;
         let (d_state, d_context, d_query) =
             (grads.states.get(step)?, grads.contexts.get(step)?, grads.queries.get(step)?);
-        let later = |tensor| (step + 1 < self.dims[0]).then_some(tensor);
+        let has_later = step + 1 < self.dims[0];
+        let later = [&grads.state_direct, &grads.state_product].map(|tensor| has_later.then_some(tensor));
         let cell = GruStepGrads {
-            next: [Some(&d_state), later(&grads.state_direct), later(&grads.state_product)],
+            next: [Some(&d_state), later[0], later[1]],
             input: &grads.context_input.get(step)?,
             recurrent: &grads.context_recurrent.get(step)?,
             state: &grads.attending_direct,
@@ -322,28 +333,38 @@ impl TapeGrads {
         let [steps, batch, length, hidden] = tape.dims;
         let [states, contexts, alphas] =
             unpack(d_outputs, [&[steps, batch, hidden], &[steps, batch, hidden], &[steps, batch, length]])?;
-        let new = |like: &Tensor| uninitialized(like.shape(), like.device());
         let (inputs, has_word_cell) = (&tape.inputs, tape.word.is_some());
-        let (context_input, attending_direct, attending_product) =
-            (new(&inputs.gates)?, new(&inputs.initial)?, new(&inputs.initial)?);
-        let or_same = |same: &Tensor| if has_word_cell { new(same) } else { Ok(same.clone()) };
+        let (context_input, attending_direct, attending_product) = (
+            uninitialized_like(&inputs.gates)?,
+            uninitialized_like(&inputs.initial)?,
+            uninitialized_like(&inputs.initial)?,
+        );
         Ok(Self {
             states,
             contexts: contexts.copy()?,
             alphas,
-            gates: or_same(&context_input)?,
-            word_recurrent: has_word_cell.then(|| new(&inputs.gates)).transpose()?,
-            queries: new(&tape.queries)?,
+            gates: new_or_same(has_word_cell, &context_input)?,
+            word_recurrent: has_word_cell.then(|| uninitialized_like(&inputs.gates)).transpose()?,
+            queries: uninitialized_like(&tape.queries)?,
             keys: inputs.keys.zeros_like()?,
             v: tape.queries.get(0)?.zeros_like()?,
-            context_recurrent: new(&inputs.gates)?,
-            state_direct: or_same(&attending_direct)?,
-            state_product: or_same(&attending_product)?,
+            context_recurrent: uninitialized_like(&inputs.gates)?,
+            state_direct: new_or_same(has_word_cell, &attending_direct)?,
+            state_product: new_or_same(has_word_cell, &attending_product)?,
             context_input,
             attending_direct,
             attending_product,
         })
     }
+}
+
+fn uninitialized_like(tensor: &Tensor) -> Result<Tensor> {
+    uninitialized(tensor.shape(), tensor.device())
+}
+
+/// Returns a tensor of the same shape, or the same one.
+fn new_or_same(is_new: bool, tensor: &Tensor) -> Result<Tensor> {
+    if is_new { uninitialized_like(tensor) } else { Ok(tensor.clone()) }
 }
 
 /// One step's part of a tape.

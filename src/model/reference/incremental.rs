@@ -56,8 +56,7 @@ impl ReferenceModel {
         source: &PaddedBatch,
     ) -> Result<ReferenceIncrementalDecoder<'_>> {
         let memory = self.project_memory(source, &RowDropout::none())?;
-        let dense = |lexicon| dense_rows(lexicon, source, self.decoder.device());
-        let lexical = view.lexicon.map(dense).transpose()?;
+        let lexical = view.lexicon.map(|lexicon| dense_rows(lexicon, source, self.decoder.device())).transpose()?;
         Ok(ReferenceIncrementalDecoder {
             model: self,
             is_exact: view.architecture.attention.is_exact(),
@@ -112,14 +111,14 @@ impl ReferenceIncrementalDecoder<'_> {
         &mut self,
         parents: &[usize],
         tokens: &[u32],
-        weights: StepWeights,
+        attention_weights: StepWeights,
     ) -> Result<(StepOutput, Vec<Vec<Vec<f32>>>)> {
-        let (output, heads) = self.forward_step(parents, tokens, weights)?;
+        let (output, heads) = self.forward_step(parents, tokens, attention_weights)?;
         let mut rows = vec![Vec::new(); output.attention.len()];
         for head in &heads {
-            for ((row, mut weights), reported) in rows.iter_mut().zip(head.to_vec2()?).zip(&output.attention) {
-                weights.truncate(reported.len());
-                row.push(weights);
+            for ((row, mut alphas), reported) in rows.iter_mut().zip(head.to_vec2()?).zip(&output.attention) {
+                alphas.truncate(reported.len());
+                row.push(alphas);
             }
         }
         Ok((output, rows))
@@ -130,12 +129,12 @@ impl ReferenceIncrementalDecoder<'_> {
         &mut self,
         parents: &[usize],
         tokens: &[u32],
-        weights: StepWeights,
+        attention_weights: StepWeights,
     ) -> Result<(StepOutput, Vec<Tensor>)> {
         self.select(parents)?;
         let decoder = &self.model.decoder;
         let embedded = decoder.embed(tokens)?;
-        let step = decoder.step(&self.row_memory, &embedded, &self.state, weights)?;
+        let step = decoder.step(&self.row_memory, &embedded, &self.state, attention_weights)?;
         let mut unlisted = Vec::new();
         let logits = if self.is_exact {
             let annotations = self.row_memory.annotations();
@@ -185,8 +184,8 @@ impl ReferenceIncrementalDecoder<'_> {
 /// m + v/2 of the logits of the tokens that are not frequent; see `cpu/unlisted.rs`.
 fn log_mean_unlisted(logits: &[f32]) -> f32 {
     let tokens = unlisted_sample(logits.len());
-    let mean_of =
-        |value: &dyn Fn(f32) -> f32| tokens.clone().map(|token| value(logits[token])).sum::<f32>() / tokens.len() as f32;
-    let mean = mean_of(&|logit| logit);
-    mean + mean_of(&|logit| (logit - mean).powi(2)) / 2.0
+    let count = tokens.len() as f32;
+    let mean = tokens.clone().map(|token| logits[token]).sum::<f32>() / count;
+    let variance = tokens.map(|token| (logits[token] - mean).powi(2)).sum::<f32>() / count;
+    mean + variance / 2.0
 }

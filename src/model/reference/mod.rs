@@ -18,13 +18,13 @@ mod row_dropout;
 use candle_core::{Result, Tensor};
 
 use super::view::ModelView;
-use super::{Architecture, BatchLoss, Dropout, DropoutSite, ForcedScores};
+use super::{Architecture, BatchLoss, DropoutSite, ForcedScores, TrainingStep};
 use crate::attention::{Memory, guided_alignment_loss};
 use crate::kernels::reference::cross_entropy::cross_entropy_sums;
 use crate::kernels::reference::embedding::select_rows;
 use crate::kernels::reference::mixture::{component_posteriors, log_mixture};
 use crate::parameters::{Gradients, Parameters};
-use crate::text::{BEGIN, Batch, BatchShare, PaddedBatch};
+use crate::text::{BEGIN, Batch, PaddedBatch};
 use decoder::AttentionDecoder;
 use decoder_loop::Unrolled;
 use encoder::BidirectionalEncoder;
@@ -84,17 +84,10 @@ impl ReferenceModel {
     ///
     /// # Errors
     /// The parameters are no variables; see [`Parameters::with_grad`].
-    pub fn gradients(
-        &self,
-        view: ModelView,
-        batch: &Batch,
-        share: BatchShare,
-        smoothing: f64,
-        dropout: &Dropout,
-        gradients: &mut Gradients,
-    ) -> Result<BatchLoss> {
+    pub fn gradients(&self, view: ModelView, step: TrainingStep, gradients: &mut Gradients) -> Result<BatchLoss> {
+        let TrainingStep { batch, share, smoothing, dropout } = step;
         let tokens = batch.target.tokens();
-        let dropout = RowDropout::new(*dropout, batch, share);
+        let dropout = RowDropout::new(dropout, batch, share);
         let batch = batch.of_share(share);
         if batch.target.batch() == 0 {
             *gradients = Gradients::zeros(view.parameters)?;
@@ -104,7 +97,6 @@ impl ReferenceModel {
         let (smoothed, likelihood) = cross_entropy_sums(&forced.logits, &forced.targets, smoothing)?;
         let guidance = guided_alignment_loss(&forced.alphas, &batch.alignment_targets)?;
         *gradients = Gradients::from_loss(&((&smoothed + &guidance)? / tokens as f64)?, view.parameters)?;
-        let scalar = |tensor: &Tensor| Ok::<_, candle_core::Error>(f64::from(tensor.to_scalar::<f32>()?));
         Ok(BatchLoss {
             smoothed: scalar(&smoothed)?,
             negative_log_likelihood: scalar(&likelihood)?,
@@ -128,12 +120,12 @@ impl ReferenceModel {
         let mean = log_probabilities.mean(1)?.to_vec1::<f32>()?;
         let weights = forced.reported.to_vec3::<f32>()?;
         let posteriors = forced.posteriors.as_ref().map(Tensor::to_vec2::<f32>).transpose()?.unwrap_or_default();
-        let rows = |sentence: usize| {
-            let row = |step: &Vec<Vec<f32>>| step[sentence][..batch.source.lengths[sentence]].to_vec();
-            weights[..batch.target.lengths[sentence]].iter().map(row).collect()
-        };
-        let pair = |sentence| ForcedScores { weights: rows(sentence), ..ForcedScores::default() };
-        let mut pairs: Vec<ForcedScores> = (0..batch.target.batch()).map(pair).collect();
+        let mut pairs = Vec::with_capacity(batch.target.batch());
+        for sentence in 0..batch.target.batch() {
+            let steps = weights[..batch.target.lengths[sentence]].iter();
+            let weights = steps.map(|step| step[sentence][..batch.source.lengths[sentence]].to_vec()).collect();
+            pairs.push(ForcedScores { weights, ..ForcedScores::default() });
+        }
         for (&sentence, (&chosen, &mean)) in forced.sentences.iter().zip(chosen.iter().zip(&mean)) {
             pairs[sentence].log_probabilities.push(f64::from(chosen));
             pairs[sentence].smoothed -= (1.0 - smoothing) * f64::from(chosen) + smoothing * f64::from(mean);
@@ -157,26 +149,28 @@ impl ReferenceModel {
         let (size, length) = (target.batch(), target.length);
         let memory = self.project_memory(&batch.source, dropout)?;
         let embedded = dropout.apply(&self.decoder.embed(&previous_ids(target))?, DropoutSite::Target)?;
-        let draws = |step| dropout.draws(step * size..(step + 1) * size, view.architecture.attention.heads);
         let Unrolled { states, contexts, alphas, reported } =
-            self.decoder.unroll(&memory, &embedded, [length, size], draws)?;
+            self.decoder.unroll(&memory, &embedded, [length, size], |step| {
+                dropout.draws(step * size..(step + 1) * size, view.architecture.attention.heads)
+            })?;
 
         // The output layer runs once, over the rows that are not padding.
-        let real = || {
-            (0..length)
-                .flat_map(|step| (0..size).filter(move |&row| step < target.lengths[row]).map(move |row| (step, row)))
-        };
-        let rows: Vec<u32> = real().map(|(step, row)| (step * size + row) as u32).collect();
-        let pick = |tensor: Tensor| select_rows(&tensor, &rows);
-        let sentences: Vec<usize> = real().map(|(_, row)| row).collect();
+        let (mut rows, mut sentences, mut targets) = (Vec::new(), Vec::new(), Vec::new());
+        for step in 0..length {
+            for row in (0..size).filter(|&row| step < target.lengths[row]) {
+                rows.push((step * size + row) as u32);
+                sentences.push(row);
+                targets.push(target.id(row, step));
+            }
+        }
         let inputs = OutputInputs {
-            states: pick(states)?,
-            embedded: pick(embedded)?,
-            alphas: pick(alphas.flatten(0, 1)?)?,
+            states: select_rows(&states, &rows)?,
+            embedded: select_rows(&embedded, &rows)?,
+            alphas: select_rows(&alphas.flatten(0, 1)?, &rows)?,
             contexts: self.decoder.contexts_of_tokens(&memory)?,
             lexical: view.lexicon.map(|lexicon| dense_rows(lexicon, &batch.source, device)).transpose()?,
             sentences: Tensor::new(sentences.iter().map(|&row| row as u32).collect::<Vec<_>>(), device)?,
-            targets: Tensor::new(real().map(|(step, row)| target.id(row, step)).collect::<Vec<_>>(), device)?,
+            targets: Tensor::new(targets, device)?,
         };
         let output = &self.decoder.output;
         let (logits, posteriors) = if view.architecture.attention.is_exact() {
@@ -184,15 +178,20 @@ impl ReferenceModel {
             let posteriors = component_posteriors(&logits, &inputs.alphas, &inputs.targets)?;
             (log_mixture(&logits, &inputs.alphas)?, Some(posteriors))
         } else {
-            let mut logits = output.logits(&inputs.states, &inputs.embedded, &pick(contexts)?, dropout)?;
+            let mut logits =
+                output.logits(&inputs.states, &inputs.embedded, &select_rows(&contexts, &rows)?, dropout)?;
             if let Some(lexical) = &inputs.lexical {
                 let bias = lexical_bias(&alphas.transpose(0, 1)?, lexical)?;
-                logits = (logits + pick(bias.transpose(0, 1)?.flatten(0, 1)?)?)?;
+                logits = (logits + select_rows(&bias.transpose(0, 1)?.flatten(0, 1)?, &rows)?)?;
             }
             (logits, with_posteriors.then(|| posterior_attention(output, &inputs, target)).transpose()?)
         };
         Ok(TeacherForcing { logits, targets: inputs.targets, sentences, posteriors, alphas, reported })
     }
+}
+
+fn scalar(tensor: &Tensor) -> Result<f64> {
+    Ok(f64::from(tensor.to_scalar::<f32>()?))
 }
 
 /// y_{t-1} of every target position, `[length × batch]` step by step.

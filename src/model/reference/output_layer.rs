@@ -65,13 +65,18 @@ impl OutputLayer {
         dropout: &RowDropout,
     ) -> Result<Tensor> {
         let (rows, length, _) = contexts.dims3()?;
-        let each = |tensor: &Tensor| tensor.unsqueeze(1)?.broadcast_as((rows, length, tensor.dim(1)?))?.contiguous();
-        let state = dropout.apply(state, DropoutSite::States)?;
-        let input = Tensor::cat(&[&each(&state)?, &each(embedded)?, &contexts.contiguous()?], 2)?;
+        let state = repeat_rows(&dropout.apply(state, DropoutSite::States)?, length)?;
+        let input = Tensor::cat(&[&state, &repeat_rows(embedded, length)?, &contexts.contiguous()?], 2)?;
         let readout = self.readout.forward(&input.flatten(0, 1)?)?.tanh()?;
         let kept = Tensor::ones((rows, readout.dim(1)?), readout.dtype(), readout.device())?;
-        let kept = each(&dropout.apply(&kept, DropoutSite::Readout)?)?.flatten(0, 1)?;
+        let kept = repeat_rows(&dropout.apply(&kept, DropoutSite::Readout)?, length)?.flatten(0, 1)?;
         let logits = self.output.forward(&(readout * kept)?)?;
         logits.reshape((rows, length, logits.dim(1)?))
     }
+}
+
+/// Repeats each row of `[rows, width]`: `[rows, count, width]`.
+fn repeat_rows(tensor: &Tensor, count: usize) -> Result<Tensor> {
+    let (rows, width) = tensor.dims2()?;
+    tensor.unsqueeze(1)?.broadcast_as((rows, count, width))?.contiguous()
 }

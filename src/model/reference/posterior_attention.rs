@@ -67,24 +67,23 @@ impl OutputInputs {
 /// The device is out of memory.
 pub fn posterior_attention(output: &OutputLayer, inputs: &OutputInputs, target: &PaddedBatch) -> Result<Tensor> {
     let (vocabulary, device) = (output.vocabulary()?, inputs.states.device());
-    let of_sentence = |sentence: usize| {
-        let tokens: Vec<u32> = (0..target.lengths[sentence]).map(|step| target.id(sentence, step)).collect();
-        Candidates::new(vocabulary, &tokens)
-    };
-    let candidates: Vec<Candidates> = (0..target.batch()).map(of_sentence).collect();
+    let mut candidates: Vec<Candidates> = Vec::with_capacity(target.batch());
+    for (sentence, &length) in target.lengths.iter().enumerate() {
+        let tokens: Vec<u32> = (0..length).map(|step| target.id(sentence, step)).collect();
+        candidates.push(Candidates::new(vocabulary, &tokens));
+    }
     let all = Candidates::new(vocabulary, &candidates.iter().flat_map(Candidates::tokens).collect::<Vec<_>>());
-    let mask = |of: &Candidates| {
-        let logit = |token| if of.find(token).is_some() { 0.0 } else { EXCLUDED };
-        all.tokens().map(logit).collect::<Vec<f32>>()
-    };
-    let mask: Vec<f32> = candidates.iter().flat_map(mask).collect();
+    let mut mask: Vec<f32> = Vec::with_capacity(candidates.len() * all.len());
+    for of_sentence in &candidates {
+        mask.extend(all.tokens().map(|token| if of_sentence.find(token).is_some() { 0.0 } else { EXCLUDED }));
+    }
     let mask = Tensor::from_vec(mask, (candidates.len(), 1, all.len()), device)?.index_select(&inputs.sentences, 0)?;
-    let index = |token: u32| all.find(token).unwrap_or_default() as u32;
-    let targets: Vec<u32> = inputs.targets.to_vec1()?.into_iter().map(index).collect();
+    let targets: Vec<u32> = inputs.targets.to_vec1()?;
+    let targets: Vec<u32> = targets.into_iter().map(|token| all.find(token).unwrap_or_default() as u32).collect();
     let tokens = Tensor::new(all.tokens().collect::<Vec<_>>(), device)?;
     let inputs = inputs.restricted(&tokens, Tensor::new(targets, device)?)?;
     let logits = inputs.logits_by_position(&output.restricted(&tokens)?, &RowDropout::none())?;
     let mut alphas = inputs.alphas.to_vec2::<f32>()?;
-    alphas.iter_mut().for_each(|weights| keep_largest(weights));
+    alphas.iter_mut().for_each(|alphas| keep_largest(alphas));
     component_posteriors(&logits.broadcast_add(&mask)?, &Tensor::new(alphas, device)?, &inputs.targets)
 }

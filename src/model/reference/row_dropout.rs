@@ -53,9 +53,12 @@ impl RowDropout {
     /// inference.
     pub fn draws(&self, rows: std::ops::Range<usize>, heads: usize) -> Option<Vec<f32>> {
         let positions = self.dropout.selection_draws()?;
-        let in_batch = |row| self.rows.as_ref().map_or(row, |rows| rows.in_batch(row));
-        let cells = rows.flat_map(|row| (0..heads).map(move |head| in_batch(row) * heads + head));
-        Some(cells.map(|cell| positions.uniform(cell as u32)).collect())
+        let mut draws = Vec::with_capacity(rows.len() * heads);
+        for row in rows {
+            let row = self.rows.as_ref().map_or(row, |rows| rows.in_batch(row));
+            draws.extend((0..heads).map(|head| positions.uniform((row * heads + head) as u32)));
+        }
+        Some(draws)
     }
 }
 

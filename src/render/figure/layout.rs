@@ -44,13 +44,33 @@ pub struct FigureLayout<'a> {
     figure: &'a Figure,
     x: AxisScale,
     y: AxisScale,
-    /// Left edge and row of each legend entry.
-    legend: Vec<(f64, usize)>,
+    legend: Vec<LegendEntry>,
     /// Left and upper edge of the plot.
     pub left: f64,
     top: f64,
     /// Total width.
     pub width: f64,
+}
+
+/// Position of a line's entry in the legend.
+#[derive(Debug, PartialEq)]
+struct LegendEntry {
+    /// Left edge.
+    left: f64,
+    row: usize,
+}
+
+/// Count of a bracket.
+struct CountLabel {
+    /// Horizontal center.
+    middle: f64,
+    text: String,
+}
+
+impl CountLabel {
+    fn half_width(&self) -> f64 {
+        text_width(&self.text) / 2.0
+    }
 }
 
 impl<'a> FigureLayout<'a> {
@@ -65,8 +85,8 @@ impl<'a> FigureLayout<'a> {
         let label_width = figure.counts.as_ref().map_or(0.0, |counts| text_width(&counts.label));
         let left = min_left.max(MARGIN + (LINE_HEIGHT + y.widest()).max(label_width) + MARGIN);
         let legend = legend(&figure.series, left);
-        let rows = legend.last().map_or(0, |(_, row)| row + 1);
-        let ends = legend.iter().zip(&figure.series).map(|((start, _), series)| start + entry_width(series));
+        let rows = legend.last().map_or(0, |entry| entry.row + 1);
+        let ends = legend.iter().zip(&figure.series).map(|(entry, series)| entry.left + entry_width(series));
         let beyond = (x.widest() / 2.0).max(OVERHANG * PLOT[0]);
         let width = ends.fold(left + PLOT[0] + beyond, f64::max) + MARGIN;
         Self { figure, legend, left, top: MARGIN + rows as f64 * LINE_HEIGHT + MARGIN, width, x, y }
@@ -134,23 +154,22 @@ impl<'a> FigureLayout<'a> {
         let Some(counts) = &self.figure.counts else { return top };
         let end = self.x.end() * (1.0 + OVERHANG);
         let mut path = String::new();
-        // Center and text of each bracket.
-        let mut numbers: Vec<(f64, String)> = Vec::with_capacity(counts.brackets.len());
+        let mut labels = Vec::with_capacity(counts.brackets.len());
         for bracket in counts.brackets.iter().filter(|bracket| bracket.ends()[0] < end) {
             let open = bracket.ends()[1] > end;
             let [from, to] = bracket.ends().map(|x| self.position([x.clamp(0.0, end), 0.0])[0]);
             let [from, to] = [from + 2.0, if open { to } else { to - 2.0 }];
             path.push_str(&format!("M{} {top}v4H{}{}", short(from), short(to), if open { "" } else { "v-4" }));
-            numbers.push((f64::midpoint(from, to), bracket.count.to_string()));
+            labels.push(CountLabel { middle: f64::midpoint(from, to), text: bracket.count.to_string() });
         }
         body.push_str(&format!("<path d=\"{path}\" fill=\"none\" stroke=\"#666\"/>\n"));
         let (text, left, label) = (top + LINE_HEIGHT, self.left - MARGIN, escape_xml(&counts.label));
         body.push_str(&format!("<text x=\"{left}\" y=\"{text}\" text-anchor=\"end\">{label}</text>\n"));
-        let rows = rows(&numbers);
+        let rows = rows(&labels);
         body.push_str("<g text-anchor=\"middle\">\n");
-        for (index, (middle, number)) in numbers.iter().enumerate() {
+        for (index, CountLabel { middle, text: count }) in labels.iter().enumerate() {
             let y = text + (index % rows) as f64 * LINE_HEIGHT;
-            body.push_str(&format!("<text x=\"{}\" y=\"{y}\">{number}</text>\n", short(*middle)));
+            body.push_str(&format!("<text x=\"{}\" y=\"{y}\">{count}</text>\n", short(*middle)));
         }
         body.push_str("</g>\n");
         text + (rows - 1) as f64 * LINE_HEIGHT
@@ -159,15 +178,15 @@ impl<'a> FigureLayout<'a> {
     /// Draws one line with its markers and its legend entry.
     fn line(&self, body: &mut String, index: usize) {
         let series = &self.figure.series[index];
-        let (start, row) = self.legend[index];
+        let LegendEntry { left, row } = self.legend[index];
         let (color, marker) = (COLORS[index % COLORS.len()], MARKERS[index % MARKERS.len()]);
         let dashes = match DASHES[index % DASHES.len()] {
             "" => String::new(),
             lengths => format!(" stroke-dasharray=\"{lengths}\""),
         };
         let y = MARGIN + (row as f64 + 0.5) * LINE_HEIGHT;
-        let mut path = format!("M{} {}H{}", short(start), y, short(start + SAMPLE));
-        let mut markers = format!("M{} {y}{marker}", short(start + SAMPLE / 2.0));
+        let mut path = format!("M{} {}H{}", short(left), y, short(left + SAMPLE));
+        let mut markers = format!("M{} {y}{marker}", short(left + SAMPLE / 2.0));
         let mut next = 'M';
         let between_markers = series.points.len().div_ceil(MAX_MARKERS).max(1);
         for (number, point) in series.points.iter().enumerate() {
@@ -183,18 +202,18 @@ impl<'a> FigureLayout<'a> {
             next = 'L';
         }
         let name = escape_xml(&series.name);
-        let text = (short(start + SAMPLE + MARGIN), short(y + LETTER_HEIGHT / 3.0));
+        let [text_x, text_y] = [left + SAMPLE + MARGIN, y + LETTER_HEIGHT / 3.0].map(short);
         body.push_str(&format!("<g>\n<title>{name}</title>\n"));
         body.push_str(&format!(
             "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\" stroke-linejoin=\"round\"{dashes}/>\n"
         ));
         body.push_str(&format!("<path d=\"{markers}\" fill=\"{color}\" stroke=\"{color}\" stroke-width=\"1.5\"/>\n"));
-        body.push_str(&format!("<text x=\"{}\" y=\"{}\">{name}</text>\n</g>\n", text.0, text.1));
+        body.push_str(&format!("<text x=\"{text_x}\" y=\"{text_y}\">{name}</text>\n</g>\n"));
     }
 }
 
-/// Left edge and row of each legend entry: side by side as long as they fit above the plot.
-fn legend(series: &[Series], left: f64) -> Vec<(f64, usize)> {
+/// Lays out the legend of a plot with this left edge: entries are side by side as long as they fit above the plot.
+fn legend(series: &[Series], left: f64) -> Vec<LegendEntry> {
     let mut entries = Vec::with_capacity(series.len());
     let (mut start, mut row) = (left, 0);
     for one in series {
@@ -202,7 +221,7 @@ fn legend(series: &[Series], left: f64) -> Vec<(f64, usize)> {
         if start > left && start + width > left + PLOT[0] {
             (start, row) = (left, row + 1);
         }
-        entries.push((start, row));
+        entries.push(LegendEntry { left: start, row });
         start += width + GAP;
     }
     entries
@@ -212,14 +231,16 @@ fn entry_width(series: &Series) -> f64 {
     SAMPLE + MARGIN + text_width(&series.name)
 }
 
-/// Number of rows over which centered numbers must alternate so that none overlap.
-fn rows(numbers: &[(f64, String)]) -> usize {
-    let half = |(_, number): &(f64, String)| text_width(number) / 2.0;
-    let apart = |rows: &usize| {
-        let mut neighbors = numbers.iter().zip(numbers.iter().skip(*rows));
-        neighbors.all(|(one, next)| one.0 + half(one) + MARGIN / 2.0 <= next.0 - half(next))
-    };
-    (1..numbers.len()).find(apart).unwrap_or(numbers.len().max(1))
+/// Number of rows over which centered labels must alternate so that none overlap.
+fn rows(labels: &[CountLabel]) -> usize {
+    for rows in 1..labels.len() {
+        let mut neighbors = labels.iter().zip(labels.iter().skip(rows));
+        if neighbors.all(|(one, next)| one.middle + one.half_width() + MARGIN / 2.0 <= next.middle - next.half_width())
+        {
+            return rows;
+        }
+    }
+    labels.len().max(1)
 }
 
 /// Rounds a length to one decimal.
@@ -238,34 +259,45 @@ mod tests {
 
     #[test]
     fn distinguishes_42_lines() {
-        let looks = |index: usize| (index % COLORS.len(), index % MARKERS.len(), index % DASHES.len());
-        let all: std::collections::BTreeSet<_> = (0..42).map(looks).collect();
-        assert_eq!(all.len(), 42);
+        let looks: std::collections::BTreeSet<[usize; 3]> =
+            (0..42).map(|line| [line % COLORS.len(), line % MARKERS.len(), line % DASHES.len()]).collect();
+        assert_eq!(looks.len(), 42);
+    }
+
+    fn legend_of(names: &[&str]) -> Vec<LegendEntry> {
+        legend(&names.iter().map(|name| series(name)).collect::<Vec<_>>(), 10.0)
+    }
+
+    fn width_with(name: &str) -> f64 {
+        let [x, y] = [false, false].map(|whole| Axis { label: String::new(), whole });
+        FigureLayout::new(&Figure { x, y, series: vec![series(name)], counts: None }, 0.0).width
     }
 
     #[test]
     fn wraps_the_legend_and_widens_for_long_names() {
-        let names = |names: &[&str]| legend(&names.iter().map(|name| series(name)).collect::<Vec<_>>(), 10.0);
-        assert_eq!(names(&["a", "b"]), [(10.0, 0), (10.0 + 52.0 + GAP, 0)]);
-        let rows = |given: &[&str]| names(given).into_iter().map(|(_, row)| row).collect::<Vec<_>>();
+        let expected = [LegendEntry { left: 10.0, row: 0 }, LegendEntry { left: 10.0 + 52.0 + GAP, row: 0 }];
+        assert_eq!(legend_of(&["a", "b"]), expected);
         let long = "a name that is longer than the plot is wide, and that nobody will want to read to its end";
-        assert_eq!(rows(&["a", long, "b"]), [0, 1, 2]);
-        assert_eq!(rows(&[long, "b"]), [0, 1]);
-        let width = |name: &str| {
-            let axis = || Axis { label: String::new(), whole: false };
-            FigureLayout::new(&Figure { x: axis(), y: axis(), series: vec![series(name)], counts: None }, 0.0).width
-        };
-        assert!(width(long) > long.len() as f64 * 8.0);
-        assert!(width("a") < 600.0);
+        for (names, expected) in [(&["a", long, "b"][..], &[0, 1, 2][..]), (&[long, "b"], &[0, 1])] {
+            let rows: Vec<usize> = legend_of(names).iter().map(|entry| entry.row).collect();
+            assert_eq!(rows, expected);
+        }
+        assert!(width_with(long) > long.len() as f64 * 8.0);
+        assert!(width_with("a") < 600.0);
     }
 
     #[test]
-    fn alternates_rows_of_overlapping_numbers() {
-        let numbers = |places: &[f64]| places.iter().map(|&place| (place, "100".to_owned())).collect::<Vec<_>>();
-        assert_eq!(rows(&numbers(&[0.0, 28.0, 56.0])), 1);
-        assert_eq!(rows(&numbers(&[0.0, 20.0, 40.0])), 2);
-        assert_eq!(rows(&numbers(&[0.0, 10.0, 20.0, 30.0])), 3);
-        assert_eq!(rows(&numbers(&[0.0, 1.0])), 2);
-        assert_eq!(rows(&[]), 1);
+    fn alternates_rows_of_overlapping_labels() {
+        for (middles, expected) in [
+            (&[0.0, 28.0, 56.0][..], 1),
+            (&[0.0, 20.0, 40.0], 2),
+            (&[0.0, 10.0, 20.0, 30.0], 3),
+            (&[0.0, 1.0], 2),
+            (&[], 1),
+        ] {
+            let labels: Vec<CountLabel> =
+                middles.iter().map(|&middle| CountLabel { middle, text: "100".to_owned() }).collect();
+            assert_eq!(rows(&labels), expected, "{middles:?}");
+        }
     }
 }

@@ -19,7 +19,7 @@ pub struct Figure {
 
 /// Axis of a figure.
 pub struct Axis {
-    /// Name with the token.
+    /// Name with its unit.
     pub label: String,
     /// Labels whole numbers only.
     pub whole: bool,
@@ -52,7 +52,7 @@ pub struct Bracket {
 }
 
 impl Bracket {
-    /// Ends of the bracket; each number is centered in a token interval.
+    /// Ends of the bracket; each number is the center of an interval of length 1.
     pub fn ends(&self) -> [f64; 2] {
         [self.from as f64 - 0.5, self.to as f64 + 0.5]
     }

@@ -166,18 +166,18 @@ mod tests {
 
     #[test]
     fn aligns_stacked_figures() {
-        let curve = |label: &str, highest: f64| Figure {
+        let figures = [("loss", 0.001), ("BLEU", 90.0)].map(|(label, highest)| Figure {
             x: axis("step", true),
             y: axis(label, false),
             series: vec![series("one", &[[0.0, highest], [10.0, 0.0]])],
             counts: None,
-        };
+        });
         let mut out = Vec::new();
-        write_stacked(&[curve("loss", 0.001), curve("BLEU", 90.0)], &mut out).unwrap();
+        write_stacked(&figures, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
-        let axes: Vec<&str> = text.split("<path d=\"").skip(1).filter(|path| path.contains('V')).collect();
-        let left = |path: &str| path.split(' ').next().unwrap().to_owned();
-        assert_eq!((axes.len(), left(axes[0])), (2, left(axes[1])), "{text}");
+        let axes = text.split("<path d=\"").skip(1).filter(|path| path.contains('V'));
+        let left_edges: Vec<&str> = axes.map(|path| path.split(' ').next().unwrap()).collect();
+        assert_eq!((left_edges.len(), left_edges[0]), (2, left_edges[1]), "{text}");
         assert!(text.contains("<g transform=\"translate(0 0)\">\n<title>loss by step</title>"), "{text}");
     }
 
@@ -190,9 +190,10 @@ mod tests {
 
     #[test]
     fn leaves_the_bracket_of_outliers_open() {
-        let lines = || vec![series("one", &[[5.0, 1.0], [40.0, 1.0]])];
-        assert!(drawn(lines(), counts(&[(1, 10, 5), (11, 50, 5)])).matches("v-4").count() == 2);
-        let text = drawn(lines(), counts(&[(1, 10, 5), (11, 900, 5)]));
+        let points = [[5.0, 1.0], [40.0, 1.0]];
+        let text = drawn(vec![series("one", &points)], counts(&[(1, 10, 5), (11, 50, 5)]));
+        assert_eq!(text.matches("v-4").count(), 2);
+        let text = drawn(vec![series("one", &points)], counts(&[(1, 10, 5), (11, 900, 5)]));
         assert_eq!((text.matches("v4H").count(), text.matches("v-4").count()), (2, 1));
         assert!(text.contains(">50</text>") && !text.contains(">100</text>"), "{text}");
     }

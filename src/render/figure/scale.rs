@@ -40,10 +40,11 @@ impl AxisScale {
     /// Ticks with their labels, which have as many decimals as the step needs.
     pub fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
         let decimals = (-self.step.log10().floor()).max(0.0) as usize;
-        let written = move |value: f64| {
-            if READABLE.contains(&self.end()) { format!("{value:.decimals$}") } else { format!("{value:.1e}") }
-        };
-        (0..=self.steps).map(move |tick| self.step * tick as f64).map(move |value| (value, written(value)))
+        (0..=self.steps).map(move |tick| {
+            let value = self.step * tick as f64;
+            let is_readable = READABLE.contains(&self.end());
+            (value, if is_readable { format!("{value:.decimals$}") } else { format!("{value:.1e}") })
+        })
     }
 
     /// Width of the widest label.

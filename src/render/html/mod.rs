@@ -20,17 +20,8 @@ use crate::alignment::{Alignment, Gold, Link, LinkScores};
 /// Page template; `{{…}}` marks the other parts.
 const TEMPLATE: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/page.css");
-/// Script as one module.
-const SCRIPT: &str = concat!(
-    include_str!("../page/alignment.js"),
-    include_str!("../page/model.js"),
-    include_str!("../page/drawing.js"),
-    include_str!("../page/links.js"),
-    include_str!("../page/matrix.js"),
-    include_str!("../page/view.js"),
-    include_str!("../page/list.js"),
-    include_str!("../page/page.js"),
-);
+/// Script of the page, which build.rs bundles from the modules that `page/page.js` imports.
+const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/page.js"));
 
 /// Writes the page: the template's head, the pairs as they arrive, then the script.
 pub struct Html {
@@ -124,7 +115,7 @@ impl Renderer for Html {
             self.begin(out)?;
         }
         out.write_all(b"\n]}")?;
-        out.write_all(template_halves().1.replace("{{script}}", &script()).as_bytes())
+        out.write_all(template_halves().1.replace("{{script}}", SCRIPT).as_bytes())
     }
 }
 
@@ -174,12 +165,13 @@ impl<'a> From<TokenAlignment<'a>> for TokenMatrixData<'a> {
 
 impl From<&Gold> for GoldLinks {
     fn from(gold: &Gold) -> Self {
-        let flat = |link: &Link| [link.source, link.target];
-        Self {
-            sure: gold.sure.iter().flat_map(flat).collect(),
-            possible: gold.possible.difference(&gold.sure).flat_map(flat).collect(),
-        }
+        Self { sure: flat(gold.sure.iter()), possible: flat(gold.possible.difference(&gold.sure)) }
     }
+}
+
+/// Links as `[s, t, s, t, …]`.
+fn flat<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<usize> {
+    links.flat_map(|link| [link.source, link.target]).collect()
 }
 
 /// Weight in whole thousandths, rounded down; 0 for NaN.
@@ -189,17 +181,13 @@ fn thousandths(weight: f32) -> u16 {
 
 /// Page up to its data.
 fn page_head() -> String {
-    let (style, script) = (normalize_line_endings(STYLE), script());
+    let style = normalize_line_endings(STYLE);
     let policy = format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
         csp_hash(&style),
-        csp_hash(&script)
+        csp_hash(SCRIPT)
     );
     template_halves().0.replace("{{policy}}", &policy).replace("{{style}}", &style)
-}
-
-fn script() -> String {
-    normalize_line_endings(SCRIPT)
 }
 
 /// Template before and after the data.
@@ -246,13 +234,9 @@ fn base64(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples;
+    use super::super::samples::{self, words};
     use super::*;
     use crate::alignment::parse_gold_line;
-
-    fn words(text: &str) -> Vec<String> {
-        text.split(' ').map(str::to_owned).collect()
-    }
 
     /// Data block of a page.
     fn data(page: &str) -> &str {
@@ -353,12 +337,12 @@ mod tests {
     #[test]
     fn policy_matches_hashes_of_style_and_script() {
         let page = page(&[]);
-        let between = |start: &str, end: &str| page.split_once(start).unwrap().1.split_once(end).unwrap().0.to_owned();
-        for (text, kind) in [
-            (between("<style>", "</style>"), "style-src"),
-            (between("<script type=\"module\">", "</script>"), "script-src"),
-        ] {
-            assert!(page.contains(&format!("{kind} '{}'", csp_hash(&text))), "{kind}");
+        for (start, end, kind) in
+            [("<style>", "</style>", "style-src"), ("<script type=\"module\">", "</script>", "script-src")]
+        {
+            let (_, rest) = page.split_once(start).unwrap();
+            let (text, _) = rest.split_once(end).unwrap();
+            assert!(page.contains(&format!("{kind} '{}'", csp_hash(text))), "{kind}");
         }
         let addresses = page.replace("http://www.w3.org/2000/svg", "").matches("://").count();
         assert!(addresses == 0 && !page.contains("innerHTML"));

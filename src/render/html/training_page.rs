@@ -4,7 +4,7 @@ use std::io::{Result, Write};
 
 use serde::Serialize;
 
-use super::{CellData, html_safe_json, page_head, script, template_halves, thousandths};
+use super::{CellData, SCRIPT, html_safe_json, page_head, template_halves, thousandths};
 use crate::alignment::{Alignment, LinkScores};
 
 /// Attention at one training step.
@@ -39,7 +39,6 @@ struct PairFrames<'a> {
     source: &'a [String],
     target: &'a [String],
     /// One per step, of which the page shows one.
-    #[serde(rename = "moments")]
     frames: Vec<FrameData<'a>>,
 }
 
@@ -62,6 +61,16 @@ impl<'a> From<&'a FramePair> for FrameData<'a> {
     }
 }
 
+impl<'a> PairFrames<'a> {
+    /// Collects a pair from the frames that have it; `None` if there are none.
+    fn new(id: usize, frames: &'a [AttentionFrame]) -> Option<Self> {
+        let pairs: Vec<&FramePair> = frames.iter().filter_map(|frame| frame.pairs.get(id)).collect();
+        let alignment = &pairs.last()?.alignment;
+        let frames = pairs.iter().map(|&pair| FrameData::from(pair)).collect();
+        Some(Self { id, source: alignment.source(), target: alignment.target(), frames })
+    }
+}
+
 /// Writes the page of frames ordered by step. It opens with the last frame and the links of `threshold`.
 ///
 /// # Errors
@@ -70,37 +79,31 @@ pub fn write_training_page(out: &mut dyn Write, title: &str, threshold: f32, fra
     let steps: Vec<u64> = frames.iter().map(|frame| frame.step).collect();
     out.write_all(page_head().as_bytes())?;
     let pairs = frames.last().map_or(0, |last| last.pairs.len());
-    let pair = |id: usize| -> Option<PairFrames> {
-        let pairs = || frames.iter().filter_map(move |frame| frame.pairs.get(id));
-        let alignment = &pairs().next_back()?.alignment;
-        let frames = pairs().map(FrameData::from).collect();
-        Some(PairFrames { id, source: alignment.source(), target: alignment.target(), frames })
-    };
-    let pairs = (0..pairs).filter_map(pair).collect();
+    let pairs = (0..pairs).filter_map(|id| PairFrames::new(id, frames)).collect();
     let data = PageData { title, threshold: thousandths(threshold), steps, pairs };
     out.write_all(html_safe_json(&data)?.as_bytes())?;
-    out.write_all(template_halves().1.replace("{{script}}", &script()).as_bytes())
+    out.write_all(template_halves().1.replace("{{script}}", SCRIPT).as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::samples::words;
     use super::*;
 
     #[test]
     fn matches_data_snapshot() {
-        let frame = |step, weight: f32| {
-            let words = |word: &str| vec![word.to_owned()];
+        let frames = [(10, 0.25), (20, 0.75)].map(|(step, weight)| {
             let alignment = Alignment::from_rows(words("<a>"), words("b"), &[vec![weight, 1.0 - weight]]);
             AttentionFrame { step, pairs: vec![FramePair { alignment, score: -2.0, translation: "c".to_owned() }] }
-        };
+        });
         let mut out = Vec::new();
-        write_training_page(&mut out, "learnt", 0.35, &[frame(10, 0.25), frame(20, 0.75)]).unwrap();
+        write_training_page(&mut out, "learnt", 0.35, &frames).unwrap();
         let page = String::from_utf8(out).unwrap();
         let (_, rest) = page.split_once("id=\"data\">").unwrap();
         let expected = concat!(
             r#"{"title":"learnt","threshold":350,"steps":[10,20],"pairs":[{"id":0,"#,
             r#""source":["\u003ca\u003e"],"target":["b"],"#,
-            r#""moments":[{"weights":[250,750],"link_scores":[0,755],"score":-2.0,"said":"c"},"#,
+            r#""frames":[{"weights":[250,750],"link_scores":[0,755],"score":-2.0,"said":"c"},"#,
             r#"{"weights":[750,250],"link_scores":[0,894],"score":-2.0,"said":"c"}]}]}"#,
         );
         assert_eq!(rest.split_once("</script>").unwrap().0, expected);

@@ -1,49 +1,33 @@
 // Shared by both views. A drawing is a standalone <svg> with its own colors and fonts, so that it can be saved.
 
+import { opposite, partnersOf, percent, runsRightToLeft, visible } from "./alignment.js";
+import { SVG, svg } from "./dom.js";
+
 /** Fonts of words: common ones, then those that cover other scripts. */
-const WORD_FONT = "'Source Serif 4', 'Noto Serif', Georgia, 'Times New Roman', 'Noto Serif Hebrew', 'Noto Naskh Arabic', " +
-  "'Noto Serif Devanagari', 'Noto Serif CJK SC', 'DejaVu Serif', serif";
-const NUMBER_FONT = "system-ui, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif";
-const WORD_SIZE = 18;
-const NUMBER_SIZE = 11;
+export const WORD_FONT = "'Source Serif 4', 'Noto Serif', Georgia, 'Times New Roman', 'Noto Serif Hebrew', " +
+  "'Noto Naskh Arabic', 'Noto Serif Devanagari', 'Noto Serif CJK SC', 'DejaVu Serif', serif";
+/** Fonts of numbers. */
+export const NUMBER_FONT = "system-ui, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif";
+/** Font size of words. */
+export const WORD_SIZE = 18;
+/** Font size of numbers. */
+export const NUMBER_SIZE = 11;
+/** Margin of a drawing. */
+export const EDGE = 16;
 /** Maximum drawn characters of a word; the focused word is shown in full. */
 const LONGEST_WORD = 36;
 
-/** Colors of a drawing in the light and dark themes. */
-const LIGHT = {
-  paper: "#ffffff", ink: "#22262e", soft: "#6a7079", line: "#e2dfd8", accent: "#27609f",
-  hit: "#0b7a5d", missed: "#bf3f0c", extra: "#8b3d9c",
-};
-const DARK = {
-  paper: "#1b1e23", ink: "#e8e5de", soft: "#9ba2ad", line: "#343942", accent: "#86b7ee",
-  hit: "#58c9a3", missed: "#ff9c6a", extra: "#d69ae6",
-};
-
-const SVG = "http://www.w3.org/2000/svg";
-
-/** Sets attributes that are not undefined and appends children; strings become text nodes, never markup. */
-function filled(element, attributes, children) {
-  for (const [key, value] of Object.entries(attributes)) {
-    if (value !== undefined) element.setAttribute(key, value);
-  }
-  element.append(...children);
-  return element;
-}
-
-function svg(name, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, name), attributes, children);
-}
-
-function html(name, attributes = {}, ...children) {
-  return filled(document.createElement(name), attributes, children);
-}
-
 const ruler = document.createElement("canvas").getContext("2d");
 
+/** Drawn width of a text in a font of CSS. */
+export function textWidth(text, font) {
+  ruler.font = font;
+  return ruler.measureText(text).width;
+}
+
 /** Drawn width of a word. */
-function wordWidth(word) {
-  ruler.font = `${WORD_SIZE}px ${WORD_FONT}`;
-  return ruler.measureText(word).width;
+export function wordWidth(word) {
+  return textWidth(word, `${WORD_SIZE}px ${WORD_FONT}`);
 }
 
 /** A word as drawn: truncated if very long. */
@@ -52,15 +36,15 @@ function drawn(word) {
   return letters.length > LONGEST_WORD ? `${letters.slice(0, LONGEST_WORD - 1).join("")}…` : letters.join("");
 }
 
-/** One side of a pair as drawn. */
-function sideOf(matrix, side, wordOfPiece) {
+/** One side of a pair as drawn. `wordOfToken` holds the word of each token, and is undefined if words are drawn. */
+export function sideOf(matrix, side, wordOfToken) {
   const texts = matrix[side].map(drawn);
   return {
-    side, texts, wordOfPiece,
+    side, texts,
     rightToLeft: runsRightToLeft(matrix[side]),
     widths: texts.map(wordWidth),
-    /** True if a piece continues the word of the previous piece. */
-    continues: (index) => index > 0 && wordOfPiece !== undefined && wordOfPiece[index] === wordOfPiece[index - 1],
+    /** True if a token continues the word of the previous token. */
+    continues: (index) => index > 0 && wordOfToken !== undefined && wordOfToken[index] === wordOfToken[index - 1],
   };
 }
 
@@ -71,7 +55,7 @@ function anchorAt(edge, rightToLeft) {
 }
 
 /** Root element of a drawing. */
-function canvas(width, height, label, { paper }, ...children) {
+export function canvas(width, height, label, { paper }, ...children) {
   const size = { width: Math.ceil(width), height: Math.ceil(height) };
   return svg("svg", {
     xmlns: SVG, ...size, viewBox: `0 0 ${size.width} ${size.height}`,
@@ -83,17 +67,17 @@ function canvas(width, height, label, { paper }, ...children) {
  * A focusable word. `box` is its pointer area, `share` the position of its weight while a partner has the focus, `turn` the
  * angle of rotated words and `size` the font size.
  */
-function wordElement({ side, index, text, full, x, y, edge, rightToLeft, box, share, turn, ink, size }, palette) {
+export function wordElement({ side, index, text, full, x, y, edge, rightToLeft, box, share, turn, ink, size }, palette) {
   const direction = rightToLeft ? "rtl" : undefined;
-  const place = turn ? { transform: `translate(${x} ${y}) rotate(${turn})` } : { x, y };
+  const position = turn ? { transform: `translate(${x} ${y}) rotate(${turn})` } : { x, y };
+  const area = turn ? { ...box, ...position } : box;
   const group = svg("g", {
     class: "word", role: "listitem", tabindex: index === 0 ? 0 : -1, "data-side": side, "data-index": index,
     "aria-label": full,
   });
-  const area = turn ? { ...box, transform: `translate(${x} ${y}) rotate(${turn})` } : box;
   group.append(svg("rect", { class: "area", rx: 4, fill: palette.accent, "fill-opacity": 0, ...area }));
   group.append(svg("text", {
-    ...place, direction, "text-anchor": anchorAt(edge, rightToLeft), fill: ink ?? palette.ink, "font-size": size,
+    ...position, direction, "text-anchor": anchorAt(edge, rightToLeft), fill: ink ?? palette.ink, "font-size": size,
   }, text));
   if (share) {
     group.append(svg("text", {
@@ -104,12 +88,12 @@ function wordElement({ side, index, text, full, x, y, edge, rightToLeft, box, sh
 }
 
 /** The words of a side as one list. */
-function wordList(side, words) {
+export function wordList(side, words) {
   return svg("g", { role: "list", "aria-label": side === "source" ? "Source words" : "Target words" }, ...words);
 }
 
 /** Styles of link states: distinguished by a mark and a line style, never by color alone. */
-const STATES = {
+export const STATES = {
   hit: { color: "hit", mark: "disc", label: "hit, sure" },
   "hit-possible": { color: "hit", mark: "ring", label: "hit, possible" },
   missed: { color: "missed", mark: "diamond", dashes: "7 5", label: "missed" },
@@ -118,7 +102,7 @@ const STATES = {
 };
 
 /** A state's mark on a disc of the background color, so that it shows on any cell. */
-function stateMark(state, x, y, palette) {
+export function stateMark(state, x, y, palette) {
   const { color, mark } = STATES[state];
   const stroke = palette[color];
   const lines = { stroke, "stroke-width": 1.8, fill: "none", "stroke-linecap": "round" };
@@ -132,31 +116,21 @@ function stateMark(state, x, y, palette) {
   return svg("g", { class: "mark" }, svg("circle", { cx: x, cy: y, r: 7.5, fill: palette.paper }), shapes[mark]());
 }
 
-/** Label of a link for screen readers. */
-function linkLabel(matrix, { s, t, weight, state }) {
+/** A link's element, described for screen readers and programs. */
+export function linkGroup(matrix, { s, t, weight, state }, ...children) {
   const words = `${visible(matrix.source[s])} – ${visible(matrix.target[t])}, ${percent(weight)}`;
-  return state ? `${words}, ${STATES[state].label}` : words;
-}
-
-/** The partners of a word with their weights, heaviest first: `index` is null for the source's end. */
-function partnersOf(matrix, side, index) {
-  const partners = [];
-  if (side === "source") {
-    matrix.target.forEach((_, t) => partners.push({ index: t, weight: weightOf(matrix, index, t) }));
-  } else {
-    matrix.source.forEach((_, s) => partners.push({ index: s, weight: weightOf(matrix, s, index) }));
-    partners.push({ index: null, weight: weightOf(matrix, matrix.source.length, index) });
-  }
-  return partners.filter(({ weight }) => weight >= 10).sort((a, b) => b.weight - a.weight);
+  return svg("g", {
+    class: "link", role: "listitem", "aria-label": state ? `${words}, ${STATES[state].label}` : words,
+    "data-source": s, "data-target": t, "data-weight": weight, "data-state": state,
+  }, ...children);
 }
 
 /** A word with its partners, in one sentence. */
-function wordLabel(matrix, side, index) {
-  const other = side === "source" ? "target" : "source";
+export function wordLabel(matrix, side, index) {
   const named = partnersOf(matrix, side, index)
     .slice(0, 4)
     .map((partner) => {
-      const name = partner.index === null ? "end of sentence" : visible(matrix[other][partner.index]);
+      const name = partner.index === null ? "end of sentence" : visible(matrix[opposite(side)][partner.index]);
       return `${name} ${percent(partner.weight)}`;
     });
   return `${visible(matrix[side][index])}: ${named.join(", ") || "no partner"}`;

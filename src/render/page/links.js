@@ -1,12 +1,15 @@
 // The links view: two rows of words with curves between them, or two columns where the rows would not fit.
 
+import { partnersOf } from "./alignment.js";
+import { svg } from "./dom.js";
+import { canvas, EDGE, linkGroup, sideOf, stateMark, STATES, wordElement, wordLabel, wordList } from "./drawing.js";
+
 /** Gaps between words: the wider if it fits. */
 const WORD_GAPS = [34, 20];
-/** Gap between subwords of one word. */
-const PIECE_GAP = 5;
+/** Gap between tokens of one word. */
+const TOKEN_GAP = 5;
 /** Minimum distance between centers of marks. */
 const MARK_GAP = 15;
-const EDGE = 16;
 const ROW_HEIGHT = 34;
 /** Maximum words of a column with regular spacing. */
 const LONG_COLUMN = 20;
@@ -15,10 +18,10 @@ const DENSE_ROW_HEIGHT = 27;
 const SHARE_ROOM = 40;
 
 /** Left edges of a side's words in a row, in the direction of the script. */
-function rowPlaces(side, gap) {
+function rowLayout(side, gap) {
   let end = 0;
   const begins = side.texts.map((_, index) => {
-    if (index > 0) end += side.continues(index) ? PIECE_GAP : gap;
+    if (index > 0) end += side.continues(index) ? TOKEN_GAP : gap;
     const begin = end;
     end += side.widths[index];
     return begin;
@@ -29,7 +32,7 @@ function rowPlaces(side, gap) {
 
 /** Layout in two rows: positions of each side's words and ends of the curves. */
 function inRows(sides, gap) {
-  const rows = sides.map((side) => rowPlaces(side, gap));
+  const rows = sides.map((side) => rowLayout(side, gap));
   const width = Math.max(...rows.map((row) => row.width), 120);
   const height = Math.min(190, Math.max(96, width * 0.2));
   const tops = [EDGE + 18, EDGE + 18 + ROW_HEIGHT + height];
@@ -94,12 +97,12 @@ function pointAt([x0, y0, x1, y1, x2, y2, x3, y3], part) {
   return [mix(x0, x1, x2, x3), mix(y0, y1, y2, y3)];
 }
 
-/** First free point of a curve for a mark, from the target word on; appends it to `others`, the occupied points. */
-function freePoint(curve, others) {
+/** First free point of a curve for a mark, from the target word on; appends it to `occupied`. */
+function freePoint(curve, occupied) {
   const points = [0.86, 0.7, 0.56, 0.42, 0.28, 0.14].map((part) => pointAt(curve, part));
-  const isFree = ([x, y]) => others.every((other) => Math.hypot(x - other[0], y - other[1]) > MARK_GAP);
+  const isFree = ([x, y]) => occupied.every((mark) => Math.hypot(x - mark[0], y - mark[1]) > MARK_GAP);
   const point = points.find(isFree) ?? points[0];
-  others.push(point);
+  occupied.push(point);
   return point;
 }
 
@@ -116,7 +119,7 @@ function linkElement(curve, { weight, state }, palette) {
   });
 }
 
-/** Lines along words of several subwords. */
+/** Lines along words of several tokens. */
 function wordBraces(sides, layout, palette) {
   const braces = svg("g", { stroke: palette.soft, "aria-hidden": "true" });
   sides.forEach((side, which) => {
@@ -141,20 +144,21 @@ function wordBraces(sides, layout, palette) {
 function emptySides(sides, layout, palette) {
   return sides.flatMap((side, which) => {
     if (side.texts.length > 0) return [];
-    const place = layout.upright
+    const position = layout.upright
       ? { x: layout.width / 2, y: which === 0 ? EDGE + 41 : layout.height - EDGE - 19, "text-anchor": "middle" }
       : { x: which === 0 ? EDGE : layout.width - EDGE, y: EDGE + 20, "text-anchor": which === 0 ? "start" : "end" };
     const text = `no ${side.side} words`;
-    return [svg("text", { ...place, fill: palette.soft, "font-style": "italic", "font-size": 15 }, text)];
+    return [svg("text", { ...position, fill: palette.soft, "font-style": "italic", "font-size": 15 }, text)];
   });
 }
 
 /**
- * Draws the links of a matrix. Returns the `element`, its `words` by side, its `links`, each with its `elements`, and
- * `preview` and `forget`, which show and hide a word's weights without a link.
+ * Draws the links of a matrix. `wordOfToken` holds the word of each token by side; it is undefined if words are drawn. Returns
+ * the `element`, its `words` by side, its `links`, each with its `elements`, and `preview` and `forget`, which show and hide a
+ * word's weights without a link.
  */
-function drawLinks(matrix, links, pieces, available, palette) {
-  const sides = ["source", "target"].map((side) => sideOf(matrix, side, pieces?.[side]));
+export function drawLinks(matrix, links, wordOfToken, available, palette) {
+  const sides = ["source", "target"].map((side) => sideOf(matrix, side, wordOfToken?.[side]));
   const layout = layoutOf(sides, available);
   const proposed = links.filter(({ state }) => state !== "missed" && state !== "possible");
   const linked = [new Set(proposed.map(({ s }) => s)), new Set(proposed.map(({ t }) => t))];
@@ -166,10 +170,7 @@ function drawLinks(matrix, links, pieces, available, palette) {
   const marked = [];
   const shown = links.map((link) => {
     const curve = curveOf(link);
-    const group = svg("g", {
-      class: "link", role: "listitem", "aria-label": linkLabel(matrix, link), "data-source": link.s, "data-target": link.t,
-      "data-weight": link.weight, "data-state": link.state,
-    }, linkElement(curve, link, palette));
+    const group = linkGroup(matrix, link, linkElement(curve, link, palette));
     if (!link.state) return { ...link, elements: [group] };
     const mark = svg("g", { class: "link-mark" }, stateMark(link.state, ...freePoint(curve, marked), palette));
     return { ...link, elements: [group, mark] };
@@ -188,8 +189,8 @@ function drawLinks(matrix, links, pieces, available, palette) {
     preview(side, index) {
       soft.replaceChildren(...partnersOf(matrix, side, index)
         .filter((partner) => partner.index !== null)
-        .map(({ index: other, weight }) => ({
-          s: side === "source" ? index : other, t: side === "source" ? other : index, weight,
+        .map(({ index: partner, weight }) => ({
+          s: side === "source" ? index : partner, t: side === "source" ? partner : index, weight,
         }))
         .filter(({ s, t }) => !known.has(`${s}-${t}`))
         .map((link) => softCurve(curveOf(link), link, palette)));

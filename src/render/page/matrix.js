@@ -1,13 +1,32 @@
 // The matrix view: a heatmap, source words across, target words down.
 
+import { END, weightOf } from "./alignment.js";
+import { svg } from "./dom.js";
+import {
+  canvas, EDGE, linkGroup, NUMBER_FONT, NUMBER_SIZE, sideOf, stateMark, STATES, WORD_SIZE, wordElement, wordLabel, wordList,
+  wordWidth,
+} from "./drawing.js";
+
 /** Limits of the cell size; words scale with it. */
 const LARGEST_CELL = 44;
 const SMALLEST_CELL = 20;
 /** Gap before the column of the source's end. */
 const END_GAP = 10;
+/** Angle of labels that are wider than their column, in degrees. */
 const SLANT = -50;
+const SLANT_RADIANS = (SLANT * Math.PI) / 180;
 /** Minimum size of cells with numbers. */
 const NUMBERED_CELL = 26;
+
+/** Height of a rotated label. */
+function rise(width) {
+  return -Math.sin(SLANT_RADIANS) * width + Math.cos(SLANT_RADIANS) * WORD_SIZE;
+}
+
+/** Width of a rotated label. */
+function overhang(width) {
+  return Math.cos(SLANT_RADIANS) * width + 6;
+}
 
 /** Layout of a heatmap. */
 function matrixLayout(sides, available) {
@@ -32,13 +51,7 @@ function matrixLayout(sides, available) {
   };
 }
 
-const radians = (SLANT * Math.PI) / 180;
-/** Height of a rotated label. */
-const rise = (width) => -Math.sin(radians) * width + Math.cos(radians) * WORD_SIZE;
-/** Width of a rotated label. */
-const overhang = (width) => Math.cos(radians) * width + 6;
-
-/** Lines between cells: lighter within words of several subwords. */
+/** Lines between cells: lighter within words of several tokens. */
 function gridLines(sides, layout, palette) {
   const { cell, columns, rows, xOf, yOf } = layout;
   if (rows === 0) return [];
@@ -91,10 +104,7 @@ function matrixLink(matrix, link, { cell, xOf, yOf }, palette) {
   });
   const parts = [frame];
   if (link.state) parts.push(stateMark(link.state, xOf(link.s) + cell / 2, yOf(link.t) + cell / 2, palette));
-  return svg("g", {
-    class: "link", role: "listitem", "aria-label": linkLabel(matrix, link), "data-source": link.s, "data-target": link.t,
-    "data-weight": link.weight, "data-state": link.state,
-  }, ...parts);
+  return linkGroup(matrix, link, ...parts);
 }
 
 /** The words of both sides, and the label of the source's end. */
@@ -153,9 +163,9 @@ function cellAt({ cell, columns, rows, xOf, yOf }, x, y) {
   return t >= 0 && t < rows && s >= 0 && (s < columns || x >= xOf(columns)) ? { s, t } : null;
 }
 
-/** Draws a matrix. Returns the same as `drawLinks`, and `cellAt` with `cellBox`, its inverse. */
-function drawMatrix(matrix, links, pieces, available, palette) {
-  const sides = ["source", "target"].map((side) => sideOf(matrix, side, pieces?.[side]));
+/** Draws a matrix. Takes and returns the same as `drawLinks`, and returns `cellAt` with `cellBox`, its inverse. */
+export function drawMatrix(matrix, links, wordOfToken, available, palette) {
+  const sides = ["source", "target"].map((side) => sideOf(matrix, side, wordOfToken?.[side]));
   const layout = matrixLayout(sides, available);
   const { sourceWords, targetWords, end } = matrixWords(matrix, sides, layout, palette);
   const shown = links.map((link) => ({ ...link, elements: [matrixLink(matrix, link, layout, palette)] }));

@@ -1,12 +1,14 @@
 // Data model: pairs, links, measures. Uses the document only to read the data block.
 
+import { linksOf, weightOf } from "./alignment.js";
+
 /** Data of the page: `title`, `threshold`, `pairs`. All weights are in thousandths. */
-const DATA = JSON.parse(document.getElementById("data").textContent);
+export const DATA = JSON.parse(document.getElementById("data").textContent);
 
 /** Set of keys `s-t` from a flat list `[s, t, s, t, …]`. */
 function linkKeys(flat) {
   const keys = new Set();
-  for (let place = 0; place < flat.length; place += 2) keys.add(`${flat[place]}-${flat[place + 1]}`);
+  for (let index = 0; index < flat.length; index += 2) keys.add(`${flat[index]}-${flat[index + 1]}`);
   return keys;
 }
 
@@ -14,7 +16,7 @@ function linkKeys(flat) {
  * Links beside gold ones, each with its `state`: `hit` (sure), `hit-possible`, `extra` (in no gold), `missed` (sure and not
  * proposed), `possible` (neither sure nor proposed).
  */
-function linksAgainstGold(matrix, links, gold) {
+export function linksAgainstGold(matrix, links, gold) {
   const sure = linkKeys(gold.sure);
   const possible = linkKeys(gold.possible);
   const compared = links.map((link) => {
@@ -54,7 +56,7 @@ function errorRate(counts) {
 }
 
 /** Error rate of the summed counts of all pairs with gold alignments; null without any. */
-function corpusErrorRate(pairs, threshold) {
+export function corpusErrorRate(pairs, threshold) {
   const total = { proposed: 0, sure: 0, sureHits: 0, possibleHits: 0 };
   const withGold = pairs.filter((pair) => pair.gold);
   for (const pair of withGold) {
@@ -84,8 +86,13 @@ function uncovered(pair, threshold) {
   return pair.source.length - reached.size;
 }
 
+/** True if a pair has a gold alignment. */
+export const HAS_GOLD = DATA.pairs.some((pair) => pair.gold);
+/** True if a pair has attention between tokens. */
+export const HAS_TOKENS = DATA.pairs.some((pair) => pair.tokens);
+
 /** Measures for sorting and filtering. `of` returns a number, or null if a pair has none; `about` describes it. */
-const MEASURES = [
+export const MEASURES = [
   { name: "length", label: "Words, both sides", short: "words", digits: 0, about: "Words of both sides together",
     of: (pair) => pair.source.length + pair.target.length },
   { name: "score", label: "Score, nats", short: "score", digits: 2, of: (pair) => pair.score,
@@ -97,27 +104,27 @@ const MEASURES = [
   { name: "aer", label: "Alignment error rate", short: "AER", digits: 3, byLinks: true, gold: true,
     about: "Share of links that disagree with the gold alignment: 0 is full agreement",
     of: (pair, threshold) => (pair.gold ? errorRate(agreementCounts(pair, threshold)) : null) },
-];
+].filter((measure) => HAS_GOLD || !measure.gold);
 
 /** Measures by name, cached for sorting. */
 const measureCache = new Map();
 
 /** Training steps of a training page; empty on other pages. */
-const STEPS = DATA.steps ?? [];
+export const STEPS = DATA.steps ?? [];
 
-/** Switches every pair to one of the steps. */
-function selectMoment(moment) {
-  for (const pair of DATA.pairs) Object.assign(pair, pair.moments?.[moment]);
+/** Switches every pair to its attention after one of the steps, given by its index. */
+export function selectStep(step) {
+  for (const pair of DATA.pairs) Object.assign(pair, pair.frames?.[step]);
   measureCache.clear();
 }
 
-/** A pair's measure, by the pair's place in the file. */
-function measured(measure, place, threshold) {
+/** The measure of a pair, given by its index in the file. */
+export function measured(measure, pairIndex, threshold) {
   const basis = measure.byLinks ? threshold : null;
   if (measureCache.get(measure.name)?.basis !== basis) measureCache.set(measure.name, { basis, values: [] });
   const { values } = measureCache.get(measure.name);
-  if (values[place] === undefined) values[place] = measure.of(DATA.pairs[place], threshold);
-  return values[place];
+  if (values[pairIndex] === undefined) values[pairIndex] = measure.of(DATA.pairs[pairIndex], threshold);
+  return values[pairIndex];
 }
 
 /** Text in composed form (NFC) and lower case, for search. */
@@ -125,38 +132,39 @@ function folded(text) {
   return text.normalize("NFC").toLowerCase();
 }
 
+/** Folded text of each pair that was searched. */
 const searchable = [];
 
 /** Both sides of a pair, folded. */
-function searchText(place) {
-  if (searchable[place] === undefined) {
-    const { source, target, translation = "" } = DATA.pairs[place];
-    searchable[place] = folded([source.join(" "), target.join(" "), translation].join("\n"));
+function searchText(pairIndex) {
+  if (searchable[pairIndex] === undefined) {
+    const { source, target, translation = "" } = DATA.pairs[pairIndex];
+    searchable[pairIndex] = folded([source.join(" "), target.join(" "), translation].join("\n"));
   }
-  return searchable[place];
+  return searchable[pairIndex];
 }
 
 /** True if a pair matches the search; `#12` is the twelfth sentence. */
-function isFound(place, query) {
+function isFound(pairIndex, query) {
   const number = /^#(\d+)$/.exec(query);
-  return number ? DATA.pairs[place].id + 1 === Number(number[1]) : searchText(place).includes(query);
+  return number ? DATA.pairs[pairIndex].id + 1 === Number(number[1]) : searchText(pairIndex).includes(query);
 }
 
 /** True if a pair's measures lie in all ranges; missing values lie in none. */
-function inRanges(place, ranges, threshold) {
+function inRanges(pairIndex, ranges, threshold) {
   return MEASURES.every((measure) => {
     const { from = null, to = null } = ranges[measure.name] ?? {};
     if (from === null && to === null) return true;
-    const value = measured(measure, place, threshold);
+    const value = measured(measure, pairIndex, threshold);
     return value !== null && (from === null || value >= from) && (to === null || value <= to);
   });
 }
 
-/** Places of the listed pairs, in order. */
-function chosenPairs({ query, ranges, threshold, sort, descending }) {
+/** Indices of the pairs that match search and filters, in the chosen order. */
+export function chosenPairs({ query, ranges, threshold, sort, descending }) {
   const wanted = folded(query.trim());
-  const places = DATA.pairs.map((_, place) => place);
-  const chosen = places.filter((place) => isFound(place, wanted) && inRanges(place, ranges, threshold));
+  const indices = DATA.pairs.map((_, pairIndex) => pairIndex);
+  const chosen = indices.filter((pairIndex) => isFound(pairIndex, wanted) && inRanges(pairIndex, ranges, threshold));
   const measure = MEASURES.find(({ name }) => name === sort);
   const sign = descending ? -1 : 1;
   if (!measure) return descending ? chosen.reverse() : chosen;
@@ -169,6 +177,6 @@ function chosenPairs({ query, ranges, threshold, sort, descending }) {
 }
 
 /** A pair's number, from 1, with the rank of all translations but the best. */
-function numberOf(pair) {
+export function numberOf(pair) {
   return pair.rank > 1 ? `${pair.id + 1}.${pair.rank}` : `${pair.id + 1}`;
 }

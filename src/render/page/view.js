@@ -1,55 +1,23 @@
-// A drawing on a page: colors, highlighted words and their partners, keys. Shared by all pages.
+// A drawing on a page: highlighted words and their partners, keys. Shared by all pages.
 
-const at = (id) => document.getElementById(id);
-
-const darkSystem = matchMedia("(prefers-color-scheme: dark)");
-
-/** Themes, each with the one that follows it. */
-const THEMES = { auto: "dark", dark: "light", light: "auto" };
-
-/** Colors of drawings in the theme of the page. */
-function palette() {
-  const theme = document.documentElement.dataset.theme ?? "auto";
-  return (theme === "auto" ? darkSystem.matches : theme === "dark") ? DARK : LIGHT;
-}
-
-/** Switches the page to a theme and labels the button. */
-function applyTheme(theme, button) {
-  document.documentElement.dataset.theme = theme;
-  button.textContent = { auto: "◐ Auto", dark: "● Dark", light: "○ Light" }[theme];
-  button.setAttribute("aria-label", `Colors: ${theme === "auto" ? "system default" : theme}`);
-}
-
-/** Offers a text as a file. */
-function download(text, type, name) {
-  const link = html("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
-/** Text of a drawing as a file of its own, without highlights. */
-function savedDrawing(element) {
-  for (const word of element.querySelectorAll(".word")) word.removeAttribute("tabindex");
-  return new XMLSerializer().serializeToString(element);
-}
-
-/** True if a key belongs to the focused field: all keys in text fields, arrows in sliders. */
-function isForField({ target, key }) {
-  if (target.matches("input[type=range]")) return key.length > 1;
-  return target.matches("select, textarea, input:not([type=radio], [type=checkbox])");
-}
+import { opposite, partnersOf, percent, visible } from "./alignment.js";
+import { html } from "./dom.js";
+import { STATES } from "./drawing.js";
 
 /** A row of a list of weights: a name, a bar, the share as text, and a remark. */
-function weightRow(name, weight, remark, share = percent(weight)) {
+export function weightRow(name, weight, remark, share = percent(weight)) {
   const bar = html("span", { class: "bar" }, html("span"));
   bar.firstChild.style.width = `${weight / 10}%`;
   return html("li", {}, name, bar, html("span", { class: "weight" }, share), html("span", { class: "state" }, remark));
 }
 
-/** A drawing in a box, with the weights of the highlighted word in `readout`. Its `twin` highlights the same words. */
-class AlignmentView {
+/**
+ * A drawing in a box, with the weights of the highlighted word in `readout`. Its `siblingView`, if it has one, shows
+ * the same matrix and highlights the same words.
+ */
+export class AlignmentView {
   constructor(box, readout) {
-    Object.assign(this, { box, readout, matrix: null, drawing: null, lit: "", twin: null });
+    Object.assign(this, { box, readout, matrix: null, drawing: null, lit: "", siblingView: null });
     box.addEventListener("pointermove", (event) => {
       const word = this.wordAt(event);
       if (word) this.highlight(word.side, word.index);
@@ -91,7 +59,7 @@ class AlignmentView {
   /** Highlights a word, its partners and their links, and shows the weights. */
   highlight(side, index) {
     this.highlightHere(side, index);
-    this.twin?.highlightHere(side, index);
+    this.siblingView?.highlightHere(side, index);
   }
 
   highlightHere(side, index) {
@@ -99,13 +67,12 @@ class AlignmentView {
     if (!drawing || this.lit === `${side} ${index}`) return;
     this.clearHere();
     this.lit = `${side} ${index}`;
-    const other = side === "source" ? "target" : "source";
     drawing.element.classList.add("lit-up");
     // Numbers replace marks.
     drawing.element.classList.toggle("numbered", Boolean(drawing.numbered));
     drawing.words[side][index]?.classList.add("lit", "chosen");
     for (const { index: partner, weight } of partnersOf(matrix, side, index)) {
-      const word = partner === null ? null : drawing.words[other][partner];
+      const word = partner === null ? null : drawing.words[opposite(side)][partner];
       if (!word) continue;
       word.classList.add("lit");
       const share = word.querySelector(".share");
@@ -121,7 +88,7 @@ class AlignmentView {
 
   clear() {
     this.clearHere();
-    this.twin?.clearHere();
+    this.siblingView?.clearHere();
   }
 
   clearHere() {
@@ -150,9 +117,9 @@ class AlignmentView {
   /** Lists a word's partners in the readout. */
   showPartners(side, index) {
     const { matrix, drawing } = this;
-    const other = side === "source" ? "target" : "source";
     const rows = partnersOf(matrix, side, index).slice(0, 8).map(({ index: partner, weight }) => {
-      const word = partner === null ? html("i", {}, "end of sentence") : html("bdi", {}, visible(matrix[other][partner]));
+      const word = partner === null ? html("i", {}, "end of sentence")
+        : html("bdi", {}, visible(matrix[opposite(side)][partner]));
       const [s, t] = side === "source" ? [index, partner] : [partner, index];
       const state = drawing.links.find((link) => link.s === s && link.t === t)?.state;
       return weightRow(word, weight, state ? STATES[state].label : "");

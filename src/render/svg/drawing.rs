@@ -11,11 +11,11 @@ pub const MARGIN: usize = 8;
 /// Colors of a drawing.
 #[derive(Clone, Copy)]
 pub struct Palette {
-    /// Of text.
+    /// Color of text.
     pub text: &'static str,
-    /// Of text that matters less.
+    /// Color of text that matters less.
     pub muted: &'static str,
-    /// Of the curves of links.
+    /// Color of the curves of links.
     pub curve: &'static str,
     /// True if the background is white, so that white cells need not be drawn.
     pub white_background: bool,

@@ -53,7 +53,6 @@ struct MatrixLayout {
 
 impl MatrixLayout {
     fn new(alignment: &Alignment) -> Self {
-        let widest = |words: &[String]| words.iter().map(|word| width(word)).max().unwrap_or(0);
         let widest_source = widest(alignment.source());
         let slanted = widest_source > CELL;
         Self {
@@ -90,14 +89,12 @@ impl MatrixLayout {
         }
         self.target_labels(&mut body);
         self.source_labels(&mut body, palette);
-        let words = item.alignment.source().iter().map(String::as_str).chain([END]);
-        let reach = |(column, word): (usize, &str)| {
+        let mut right = self.left + (columns + 1) * CELL + END_GAP;
+        for (column, word) in item.alignment.source().iter().map(String::as_str).chain([END]).enumerate() {
             let beyond = if self.slanted { CELL / 2 + rotated_size(width(word)) } else { CELL };
-            self.x(column) + beyond
-        };
-        let labels_end = words.enumerate().map(reach).max().unwrap_or(0);
-        let cells_end = self.left + (columns + 1) * CELL + END_GAP;
-        Drawing { body, width: labels_end.max(cells_end) + MARGIN, height: self.y(rows) + MARGIN }
+            right = right.max(self.x(column) + beyond);
+        }
+        Drawing { body, width: right + MARGIN, height: self.y(rows) + MARGIN }
     }
 
     /// Grid lines as one path.
@@ -206,6 +203,11 @@ impl MatrixLayout {
         };
         body.push_str(&format!("<text {place}>{text}</text>\n"));
     }
+}
+
+/// Width of the widest word.
+fn widest(words: &[String]) -> usize {
+    words.iter().map(|word| width(word)).max().unwrap_or(0)
 }
 
 /// Color of marks on a cell.

@@ -67,8 +67,14 @@ impl SvgStyle {
 #[derive(Default)]
 pub struct Svg {
     style: SvgStyle,
-    /// Drawings with their sentences' numbers, from 1.
-    drawings: Vec<(String, Drawing)>,
+    figures: Vec<SentenceFigure>,
+}
+
+/// Drawing of a sentence.
+struct SentenceFigure {
+    /// Number of the sentence, from 1, and of its translation in an n-best list.
+    number: String,
+    drawing: Drawing,
 }
 
 impl Svg {
@@ -89,23 +95,23 @@ impl Renderer for Svg {
             SvgView::Matrix => matrix::matrix(item, self.style.numbers, palette),
             SvgView::Links => links::links(item, palette),
         };
-        self.drawings.push((number, drawing));
+        self.figures.push(SentenceFigure { number, drawing });
         Ok(())
     }
 
     fn finish(&mut self, out: &mut dyn Write) -> Result<()> {
-        let drawings = std::mem::take(&mut self.drawings);
-        let heading = if drawings.len() > 1 { HEADING } else { 0 };
-        let scale = (self.style.view == SvgView::Matrix && !drawings.is_empty()).then(matrix::scale);
-        let all = || drawings.iter().map(|(_, drawing)| drawing).chain(&scale);
-        let width = all().map(|drawing| drawing.width).max().unwrap_or(2 * MARGIN);
-        let height = all().map(|drawing| drawing.height).sum::<usize>() + heading * drawings.len();
+        let figures = std::mem::take(&mut self.figures);
+        let heading = if figures.len() > 1 { HEADING } else { 0 };
+        let scale = (self.style.view == SvgView::Matrix && !figures.is_empty()).then(matrix::scale);
+        let drawings: Vec<&Drawing> = figures.iter().map(|figure| &figure.drawing).chain(&scale).collect();
+        let width = drawings.iter().map(|drawing| drawing.width).max().unwrap_or(2 * MARGIN);
+        let height = drawings.iter().map(|drawing| drawing.height).sum::<usize>() + heading * figures.len();
         let height = height.max(2 * MARGIN);
         let scale_factor = self.style.scale(width);
         let size = [width, height].map(|side| scale_factor * side as f64);
         write_start(out, size, [width, height], self.style.palette())?;
         let mut top = 0;
-        for (number, drawing) in &drawings {
+        for SentenceFigure { number, drawing } in &figures {
             if heading > 0 {
                 writeln!(out, r#"<text x="{MARGIN}" y="{}" font-weight="bold">{number}</text>"#, top + heading - 6)?;
             }
@@ -125,7 +131,8 @@ fn place(out: &mut dyn Write, drawing: &Drawing, top: usize) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{LinkScores, samples};
+    use super::super::LinkScores;
+    use super::super::samples::{self, words};
     use super::*;
     use crate::alignment::Alignment;
 
@@ -260,23 +267,24 @@ mod tests {
 
     #[test]
     fn orders_columns_by_the_source_direction() {
-        let places = |source: &[&str]| -> Vec<usize> {
-            let text = render([source, &["c"]], &[vec![1.0, 0.75, 0.5]]);
+        // Two words and, apart, the end.
+        for (source, expected) in [(["a", "b"], [24, 48, 80]), (["א", "ב"], [80, 56, 24])] {
+            let text = render([&source, &["c"]], &[vec![1.0, 0.75, 0.5]]);
             let cells = text.lines().filter_map(|line| line.strip_prefix("<rect x=\""));
             // Cells come before the scale.
-            cells.take(3).map(|cell| cell.split('"').next().unwrap().parse().unwrap()).collect()
-        };
-        assert_eq!(places(&["a", "b"]), [24, 48, 80], "two words and, apart, the end");
-        assert_eq!(places(&["א", "ב"]), [80, 56, 24]);
+            let edges: Vec<usize> =
+                cells.take(3).map(|cell| cell.split('"').next().unwrap().parse().unwrap()).collect();
+            assert_eq!(edges, expected);
+        }
     }
 
     #[test]
     fn ignores_combining_marks_in_widths() {
-        let width = |word| {
+        let [decomposed, composed] = ["e\u{301}e\u{301}", "éé"].map(|word| {
             let text = render([&["a"], &[word]], &[vec![1.0, 0.0]]);
             text.split('"').nth(3).unwrap().to_owned()
-        };
-        assert_eq!(width("e\u{301}e\u{301}"), width("éé"));
+        });
+        assert_eq!(decomposed, composed);
     }
 
     #[test]
@@ -290,18 +298,17 @@ mod tests {
 
     #[test]
     fn orders_words_by_each_side_direction() {
-        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-        let alignment = Alignment::from_rows(words(&["א", "ב"]), words(&["a", "b"]), &vec![vec![0.5, 0.5, 0.0]; 2]);
+        let alignment = Alignment::from_rows(words("א ב"), words("a b"), &vec![vec![0.5, 0.5, 0.0]; 2]);
         let scores = LinkScores::from_attention(&alignment);
         let (mut svg, mut out) = (Svg::new(SvgStyle { view: SvgView::Links, ..SvgStyle::default() }), Vec::new());
         svg.item(&mut out, &samples::item(0, &alignment, &scores, &[])).unwrap();
         svg.finish(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
-        let place = |word: &str| -> usize {
+        let [alef, bet, a, b] = ["א", "ב", "a", "b"].map(|word| -> usize {
             let (before, _) = text.split_once(&format!(">{word}<")).unwrap();
             before.rsplit("x=\"").next().unwrap().split('"').next().unwrap().parse().unwrap()
-        };
-        assert!(place("א") > place("ב") && place("a") < place("b"), "{text}");
+        });
+        assert!(alef > bet && a < b, "{text}");
     }
 
     #[test]

@@ -1,5 +1,13 @@
 // Copies, files and corrected pairs.
 
+import { byId, html, saveDrawing } from "../../render/page/dom.js";
+import { LIGHT } from "../../render/page/theme.js";
+import { post, problemOf } from "./client.js";
+import { fitFields } from "./controls.js";
+import { drawAnswer, drawingKind, views } from "./drawings.js";
+import { showKept, showProblem } from "./messages.js";
+import { state } from "./state.js";
+
 /** Writes a text to the clipboard, also where the page has no right to the modern way. */
 async function copy(text) {
   try {
@@ -13,42 +21,36 @@ async function copy(text) {
   }
 }
 
-let keptTask = 0;
-
-function showKept(text) {
-  at("kept").textContent = text;
-  clearTimeout(keptTask);
-  keptTask = setTimeout(() => {
-    at("kept").textContent = "";
-  }, 4000);
-}
-
-async function keep(text, name) {
-  if (!result) return;
-  await copy(text());
+/** Copies what `textOf` makes of the result, and says so. */
+export async function copyResult(textOf, name) {
+  if (!state.result) return;
+  await copy(textOf(state.result));
   showKept(`${name} copied`);
 }
 
-function saveDrawing() {
-  if (!result) return;
-  const kind = state.view === "matrix" ? "matrix" : "links";
-  const { element } = drawOne(matrixOf(result), tokensOf(result), linksOfResult(result), kind, views.links.box, LIGHT);
-  download(savedDrawing(element), "image/svg+xml", `softalign-${kind}.svg`);
+/** Saves the drawing of the result on light paper, without highlights. */
+export function saveResult() {
+  if (!state.result) return;
+  const kind = drawingKind();
+  saveDrawing(drawAnswer(state.result, kind, views.links, LIGHT).element, `softalign-${kind}.svg`);
 }
 
-function openCorrection(isOpen) {
-  at("correction").hidden = !isOpen;
-  at("output").hidden = at("keeping").hidden = isOpen;
+/** Opens or closes the form for a corrected translation. */
+export function openCorrection(isOpen) {
+  byId("correction").hidden = !isOpen;
+  byId("output").hidden = byId("keeping").hidden = isOpen;
   if (!isOpen) return;
-  at("corrected").value = result?.alignment.translation ?? "";
-  fitSource();
-  at("corrected").focus();
+  byId("corrected").value = state.result?.alignment.translation ?? "";
+  fitFields();
+  byId("corrected").focus();
 }
 
-async function addPair(event) {
+/** Sends the corrected pair to the server. */
+export async function addPair(event) {
   event.preventDefault();
+  const pair = { source: state.text.trim(), target: byId("corrected").value.trim() };
   try {
-    await post("v1/pairs", { source: state.text.trim(), target: at("corrected").value.trim() }, { key: at("key").value });
+    await post("v1/pairs", pair, { key: byId("key").value });
     openCorrection(false);
     showProblem("");
     showKept("Pair added");

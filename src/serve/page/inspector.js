@@ -1,24 +1,47 @@
 // The steps of a translation: tokens, candidates, attention and beam.
 
-const wordOfToken = () => result.trace.target.word_of_token;
-const wordOfStep = () => (state.step === null ? null : wordOfToken()[state.step] ?? null);
+import { END, percent } from "../../render/page/alignment.js";
+import { byId, html, svg } from "../../render/page/dom.js";
+import { NUMBER_FONT } from "../../render/page/drawing.js";
+import { currentPalette } from "../../render/page/theme.js";
+import { weightRow } from "../../render/page/view.js";
+import { saveState } from "./address.js";
+import { drawBeam } from "./beam.js";
+import { sourceLabel, tokenLabel } from "./labels.js";
+import { showsTokens, state, targetWordOfToken, wordOfStep } from "./state.js";
 
 /** Looks into a step, or into none. */
-function chooseStep(step) {
+export function chooseStep(step) {
+  const { result } = state;
   if (!result || result.trace.steps.length === 0) return;
   state.step = step === null ? null : Math.min(Math.max(step, 0), result.trace.steps.length - 1);
-  for (const button of at("output").querySelectorAll(".target")) {
+  for (const button of byId("output").querySelectorAll(".target")) {
     button.classList.toggle("chosen", Number(button.dataset.index) === wordOfStep());
   }
   showInspector();
   saveState();
 }
 
-/** Looks into the first step of a word or token in a drawing. */
-function chooseWord(side, index) {
-  if (side !== "target" || !result) return;
-  chooseStep(showsTokens() ? index : wordOfToken().indexOf(index));
-  at("inspector").scrollIntoView({ block: "nearest", behavior: "smooth" });
+/** Looks into the step before (`by` is −1) or after (1) the present one. */
+export function moveStep(by) {
+  chooseStep((state.step ?? (by < 0 ? 1 : -1)) + by);
+}
+
+/** Looks into a step, and scrolls there. */
+function goToStep(step) {
+  chooseStep(step);
+  byId("inspector").scrollIntoView({ block: "nearest", behavior: "smooth" });
+}
+
+/** Looks into the first step of a word of the translation. */
+export function chooseWord(index) {
+  if (state.result) goToStep(targetWordOfToken().indexOf(index));
+}
+
+/** Looks into the first step of a target word or token in a drawing. */
+export function chooseDrawn(index) {
+  if (showsTokens()) goToStep(index);
+  else chooseWord(index);
 }
 
 /** Probability in percent, with two digits. */
@@ -28,24 +51,22 @@ function probabilityText(probability) {
   return `${share >= 10 ? Math.round(share) : share.toFixed(share >= 1 ? 1 : 2)} %`;
 }
 
-const nats = (value) => value.toFixed(2).replace("-", "\u2212");
+function natsText(value) {
+  return `${value.toFixed(2).replace("-", "\u2212")} nats`;
+}
 
-function showInspector() {
-  const trace = result?.trace;
-  const steps = trace?.steps ?? [];
-  at("inspector").hidden = steps.length === 0;
+/** Shows the step looked into. */
+export function showInspector() {
+  const steps = state.result?.trace.steps ?? [];
+  byId("inspector").hidden = steps.length === 0;
   if (steps.length === 0) return;
   const step = state.step === null ? null : steps[state.step];
-  at("step-hint").hidden = step !== null;
-  at("step").hidden = step === null;
-  at("previous").disabled = step !== null && state.step === 0;
-  at("next").disabled = state.step === steps.length - 1;
-  at("step-name").textContent = step ? `Step ${state.step + 1}: ${tokenLabel(step)}` : "Steps";
-  const measure = (name, value) => html("div", {}, html("dt", {}, name), html("dd", {}, value));
-  at("measures").replaceChildren(...(step ? [
-    measure("probability", probabilityText(Math.exp(step.log_probability))),
-    measure("entropy", `${nats(step.entropy)} nats`), measure("of attention", `${nats(step.attention_entropy)} nats`),
-  ] : []));
+  byId("step-hint").hidden = step !== null;
+  byId("step").hidden = step === null;
+  byId("previous").disabled = step !== null && state.step === 0;
+  byId("next").disabled = state.step === steps.length - 1;
+  byId("step-name").textContent = step ? `Step ${state.step + 1}: ${tokenLabel(step)}` : "Steps";
+  byId("measures").replaceChildren(...(step ? stepMeasures(step) : []));
   showStrip(steps);
   if (step) {
     showCandidates(step);
@@ -55,11 +76,19 @@ function showInspector() {
   showTree();
 }
 
+function stepMeasures(step) {
+  return [
+    ["probability", probabilityText(Math.exp(step.log_probability))],
+    ["entropy", natsText(step.entropy)],
+    ["of attention", natsText(step.attention_entropy)],
+  ].map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value)));
+}
+
 /** All tokens in a row. Forced ones are marked. */
 function showStrip(steps) {
-  const focused = at("strip").contains(document.activeElement);
-  const words = wordOfToken();
-  at("strip").replaceChildren(...steps.map((step, index) => {
+  const focused = byId("strip").contains(document.activeElement);
+  const words = targetWordOfToken();
+  byId("strip").replaceChildren(...steps.map((step, index) => {
     const chosen = index === state.step;
     const token = html("button", {
       type: "button", role: "option", class: "token", "aria-selected": chosen, "data-step": index,
@@ -69,7 +98,7 @@ function showStrip(steps) {
     token.classList.toggle("forced", index < state.prefix.length);
     return token;
   }));
-  if (focused) at("strip").querySelector("[tabindex='0']")?.focus();
+  if (focused) byId("strip").querySelector("[tabindex='0']")?.focus();
 }
 
 function showCandidates(step) {
@@ -81,22 +110,22 @@ function showCandidates(step) {
     }, html("bdi", {}, tokenLabel(candidate)));
     return weightRow(name, 1000 * probability, isChosen ? "chosen" : "", probabilityText(probability));
   });
-  at("candidates").replaceChildren(...rows);
+  byId("candidates").replaceChildren(...rows);
 }
 
 /** A slider for the weight of each source token. */
 function showWeights(step) {
   const focused = document.activeElement?.closest?.("#weights input")?.dataset.index;
-  const names = [...result.trace.source.tokens, END];
+  const names = [...state.result.trace.source.tokens, END];
   const isMoved = state.intervention?.step === state.step;
-  at("free").hidden = !isMoved;
+  byId("free").hidden = !isMoved;
   // While a slider is dragged, it must not be replaced.
-  const shown = at("weights").children;
+  const shown = byId("weights").children;
   if (focused !== undefined && shown.length === names.length) {
     step.attention.forEach((weight, index) => setWeightRow(shown[index], weight, String(index) === focused));
     return;
   }
-  at("weights").replaceChildren(...names.map((name, index) => {
+  byId("weights").replaceChildren(...names.map((name, index) => {
     const label = index < names.length - 1 ? sourceLabel(name) : "end of sentence";
     const slider = html("input", {
       type: "range", min: 0, max: 1000, step: 1, "data-index": index, "aria-label": `Attention on ${label}`,
@@ -115,39 +144,40 @@ function setWeightRow(row, weight, keepsSlider) {
 }
 
 /** The weights of each head as a row of cells, if there are several. */
-function showHeads(step) {
-  const { heads } = step;
+function showHeads({ heads }) {
   if (heads.length < 2) {
-    at("heads").replaceChildren();
+    byId("heads").replaceChildren();
     return;
   }
-  const colors = palette();
+  const palette = currentPalette();
   const cell = 18;
-  const columns = heads[0].length;
-  const names = [...result.trace.source.tokens, END];
+  const names = [...state.result.trace.source.tokens, END].map(sourceLabel);
   const rows = heads.flatMap((weights, head) => [
-    svg("text", { x: 46, y: head * cell + 13, "text-anchor": "end", "font-size": 11, fill: colors.soft }, `head ${head + 1}`),
+    svg("text", {
+      x: 46, y: head * cell + 13, "text-anchor": "end", "font-size": 11, fill: palette.soft,
+    }, `head ${head + 1}`),
     ...weights.map((weight, column) => svg("rect", {
-      x: 52 + column * cell, y: head * cell, width: cell - 2, height: cell - 2, rx: 2, fill: colors.accent,
+      x: 52 + column * cell, y: head * cell, width: cell - 2, height: cell - 2, rx: 2, fill: palette.accent,
       "fill-opacity": Math.max(weight, 0.04).toFixed(3),
-    }, svg("title", {}, `head ${head + 1}, ${sourceLabel(names[column])}: ${percent(1000 * weight)}`))),
+    }, svg("title", {}, `head ${head + 1}, ${names[column]}: ${percent(1000 * weight)}`))),
   ]);
   const label = heads.map((weights, head) => {
     const largest = weights.indexOf(Math.max(...weights));
-    return `head ${head + 1}: ${sourceLabel(names[largest])} ${percent(1000 * weights[largest])}`;
+    return `head ${head + 1}: ${names[largest]} ${percent(1000 * weights[largest])}`;
   }).join("; ");
-  const size = { width: 52 + columns * cell, height: heads.length * cell };
-  at("heads").replaceChildren(svg("svg", {
+  const size = { width: 52 + heads[0].length * cell, height: heads.length * cell };
+  byId("heads").replaceChildren(svg("svg", {
     ...size, viewBox: `0 0 ${size.width} ${size.height}`, role: "img", "aria-label": label, "font-family": NUMBER_FONT,
   }, ...rows));
 }
 
+/** Timer of the next drawing of the beam. */
 let treeTask = 0;
 
 /** Draws the beam once there is time. */
 function showTree() {
   clearTimeout(treeTask);
   treeTask = setTimeout(() => {
-    if (result) at("tree").replaceChildren(drawBeam(result.trace.beam, palette()));
+    if (state.result) byId("tree").replaceChildren(drawBeam(state.result.trace.beam, currentPalette()));
   });
 }

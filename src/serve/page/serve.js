@@ -1,18 +1,35 @@
 // Events of the page, and its start.
 
+import { byId, html, isForField } from "../../render/page/dom.js";
+import { applyNextTheme, applyTheme, onSystemColors } from "../../render/page/theme.js";
+import { loadState, saveState, stateText } from "./address.js";
+import { pathOf } from "./beam.js";
+import { NO_ANSWER } from "./client.js";
+import { showComparison } from "./comparison.js";
+import { fitFields, showControls } from "./controls.js";
+import { drawAll, views } from "./drawings.js";
+import { nextExample } from "./examples.js";
+import { addPair, copyResult, openCorrection, saveResult } from "./export.js";
+import { chooseDrawn, chooseStep, chooseWord, moveStep } from "./inspector.js";
+import { showProblem } from "./messages.js";
+import { redraw, showNothing } from "./result.js";
+import { DEFAULTS, isSteered, showsTokens, SLIDERS, state } from "./state.js";
+import {
+  chooseCandidate, listenToDrags, nudgeAttention, setAttention, steer, undo, undoIntervention,
+} from "./steering.js";
+import { translate } from "./translate.js";
+
 /** Changes the sentence; what was chosen for the former one no longer fits. */
 function setText(text, arriving) {
   Object.assign(state, { text, prefix: [], intervention: null, step: null });
   translate({ arriving });
 }
 
-function nextExample() {
-  const text = EXAMPLES[exampleIndex % EXAMPLES.length];
-  exampleIndex += 1;
-  at("source").value = text;
-  fitSource();
-  shownWords = [];
-  isExample = true;
+function showExample() {
+  const text = nextExample();
+  byId("source").value = text;
+  fitFields();
+  Object.assign(state, { shownWords: [], isExample: true });
   setText(text, 90);
 }
 
@@ -24,197 +41,230 @@ function choose(name, value) {
   saveState();
 }
 
-const nextOf = (list, value) => list[(list.indexOf(value) + 1) % list.length];
-
-const KEYS = {
-  "/": () => at("source").focus(),
-  v: () => choose("view", nextOf(["links", "matrix", "both"], state.view)),
-  w: () => choose("pieces", nextOf(["words", "tokens"], state.pieces)),
-  "[": () => chooseStep((state.step ?? 1) - 1), "]": () => chooseStep((state.step ?? -1) + 1),
-  u: () => isSteered() && undoAll(),
-  s: saveDrawing, t: changeTheme, "?": () => at("help").showModal(),
-};
+/** Changes an option of the drawings to the value after the present one. */
+function chooseNext(name, values) {
+  choose(name, values[(values.indexOf(state[name]) + 1) % values.length]);
+}
 
 function changeTheme() {
-  applyTheme(THEMES[document.documentElement.dataset.theme], at("theme"));
+  applyNextTheme(byId("theme"));
   redraw();
+}
+
+// ---- Keys
+
+const KEYS = {
+  "/": () => byId("source").focus(),
+  v: () => chooseNext("view", ["links", "matrix", "both"]),
+  w: () => chooseNext("granularity", ["words", "tokens"]),
+  "[": () => moveStep(-1), "]": () => moveStep(1),
+  u: () => isSteered() && undo("all"),
+  s: saveResult, t: changeTheme, "?": () => byId("help").showModal(),
+};
+
+/** 1 or −1 for an arrow to the right or left, else 0. */
+function arrowOf({ key }) {
+  return Number(key === "ArrowRight") - Number(key === "ArrowLeft");
 }
 
 function onKey(event) {
   const isBracket = event.key === "[" || event.key === "]";
-  if ((!isBracket && (event.ctrlKey || event.metaKey || event.altKey)) || at("help").open) return;
+  if ((!isBracket && (event.ctrlKey || event.metaKey || event.altKey)) || byId("help").open) return;
   if (event.key === "Escape") {
-    if (!at("correction").hidden) openCorrection(false);
-    document.activeElement.blur();
-    for (const view of Object.values(views)) view.restore();
+    onEscape();
     return;
   }
-  const word = event.target.closest?.(".word");
-  const isArrow = event.key === "ArrowLeft" || event.key === "ArrowRight";
-  if (word && word.dataset.side === "target" && !views.other.box.contains(word)) {
-    if (event.key === "Enter") chooseWord("target", Number(word.dataset.index));
-    if (event.shiftKey && isArrow) {
-      event.preventDefault();
-      nudgeAttention(Number(word.dataset.index), event.key === "ArrowRight" ? 1 : -1);
-      return;
-    }
-  }
+  if (onTargetWord(event)) return;
   if (Object.values(views).some((view) => view.onArrow(event))) return;
-  if (isArrow && moveAlong(event)) return;
+  if (arrowOf(event) !== 0 && moveAlong(event)) return;
   if (isForField(event) || !(event.key in KEYS)) return;
   event.preventDefault();
   KEYS[event.key]();
 }
 
+function onEscape() {
+  if (!byId("correction").hidden) openCorrection(false);
+  document.activeElement.blur();
+  for (const view of Object.values(views)) view.restore();
+}
+
+/** Looks into the focused target word on Enter; true if its attention was moved by Shift and an arrow. */
+function onTargetWord(event) {
+  const word = event.target.closest?.(".word");
+  if (word?.dataset.side !== "target" || views.comparison.box.contains(word)) return false;
+  const index = Number(word.dataset.index);
+  if (event.key === "Enter") chooseDrawn(index);
+  if (!event.shiftKey || arrowOf(event) === 0) return false;
+  event.preventDefault();
+  nudgeAttention(index, arrowOf(event));
+  return true;
+}
+
 /** Moves along the tokens and the nodes of the beam by arrow keys. */
 function moveAlong(event) {
-  const forwards = event.key === "ArrowRight" ? 1 : -1;
   if (event.target.closest("#strip")) {
-    chooseStep((state.step ?? -1) + forwards);
-    at("strip").querySelector("[tabindex='0']")?.focus();
+    chooseStep((state.step ?? -1) + arrowOf(event));
+    byId("strip").querySelector("[tabindex='0']")?.focus();
     return true;
   }
   const node = event.target.closest("#tree .node");
   if (!node) return false;
-  const nodes = [...at("tree").querySelectorAll(".node")];
-  const next = nodes[nodes.indexOf(node) + forwards];
-  next?.focus();
+  const nodes = [...byId("tree").querySelectorAll(".node")];
+  nodes[nodes.indexOf(node) + arrowOf(event)]?.focus();
   event.preventDefault();
   return true;
 }
 
-function listenToResult() {
-  const output = at("output");
-  const indexAt = (event) => event.target.closest?.("[data-index]")?.dataset.index;
-  const highlight = (event) => {
-    const index = indexAt(event);
-    const view = views.links;
-    if (index === undefined || showsTokens()) return;
-    view.highlight("target", Number(index));
-  };
-  output.addEventListener("pointerover", highlight);
-  output.addEventListener("focusin", highlight);
+// ---- The result
+
+/** The number in a data attribute of the element of an event or of one around it, or null. */
+function numberAt(event, name) {
+  const value = event.target.closest?.(`[data-${name}]`)?.dataset[name];
+  return value === undefined ? null : Number(value);
+}
+
+function highlightOutput(event) {
+  const index = numberAt(event, "index");
+  if (index !== null && !showsTokens()) views.links.highlight("target", index);
+}
+
+function listenToOutput() {
+  const output = byId("output");
+  output.addEventListener("pointerover", highlightOutput);
+  output.addEventListener("focusin", highlightOutput);
   output.addEventListener("pointerleave", () => views.links.restore());
   output.addEventListener("focusout", () => views.links.restore());
   output.addEventListener("click", (event) => {
-    const index = indexAt(event);
-    if (index !== undefined) {
-      chooseStep(wordOfToken().indexOf(Number(index)));
-      at("inspector").scrollIntoView({ block: "nearest", behavior: "smooth" });
-    }
+    const index = numberAt(event, "index");
+    if (index !== null) chooseWord(index);
   });
+}
+
+function listenToDrawings() {
   for (const view of [views.links, views.matrix]) {
     view.box.addEventListener("click", (event) => {
       const word = event.target.closest?.(".word");
-      if (word) chooseWord(word.dataset.side, Number(word.dataset.index));
+      if (word?.dataset.side === "target") chooseDrawn(Number(word.dataset.index));
     });
     listenToDrags(view);
   }
   views.links.onResize(redraw);
 }
 
+/** Continues from the node of the beam where an event is. */
+function continueFrom(event) {
+  const node = numberAt(event, "node");
+  if (node !== null && state.result) steer(pathOf(state.result.trace.beam, node));
+}
+
 function listenToSteps() {
-  at("strip").addEventListener("click", (event) => {
-    const step = event.target.closest("[data-step]")?.dataset.step;
-    if (step !== undefined) chooseStep(Number(step));
+  byId("strip").addEventListener("click", (event) => {
+    const step = numberAt(event, "step");
+    if (step !== null) chooseStep(step);
   });
-  at("previous").addEventListener("click", () => chooseStep((state.step ?? 1) - 1));
-  at("next").addEventListener("click", () => chooseStep((state.step ?? -1) + 1));
-  at("candidates").addEventListener("click", (event) => {
-    const id = event.target.closest("[data-id]")?.dataset.id;
-    if (id !== undefined) chooseCandidate(Number(id));
+  byId("previous").addEventListener("click", () => moveStep(-1));
+  byId("next").addEventListener("click", () => moveStep(1));
+  byId("candidates").addEventListener("click", (event) => {
+    const id = numberAt(event, "id");
+    if (id !== null) chooseCandidate(id);
   });
-  at("weights").addEventListener("input", (event) => {
-    const { attention } = result.trace.steps[state.step];
-    intervene(state.step, withShare(attention, Number(event.target.dataset.index), Number(event.target.value) / 1000));
+  byId("weights").addEventListener("input", ({ target }) => {
+    setAttention(Number(target.dataset.index), Number(target.value) / 1000);
   });
-  at("free").addEventListener("click", () => {
-    state.intervention = null;
-    translate({ arriving: 30 });
+  byId("free").addEventListener("click", undoIntervention);
+  byId("steering").addEventListener("click", (event) => {
+    const button = event.target.closest("[data-undo]");
+    if (button) undo(button.dataset.undo);
   });
-  const continueFrom = (event) => {
-    const node = event.target.closest(".node")?.dataset.node;
-    if (node !== undefined && result) steer(pathOf(result.trace.beam, Number(node)));
-  };
-  at("tree").addEventListener("click", continueFrom);
-  at("tree").addEventListener("keydown", (event) => {
+  byId("tree").addEventListener("click", continueFrom);
+  byId("tree").addEventListener("keydown", (event) => {
     if (event.key === "Enter") continueFrom(event);
   });
 }
+
+// ---- The sentence and the controls
 
 /** Translates what is typed: at once, or after a short rest while keys follow each other fast. */
 function listenToTyping() {
   const REST = 30;
   let [task, last] = [0, 0];
-  at("source").addEventListener("input", () => {
+  byId("source").addEventListener("input", () => {
     performance.mark("typed");
-    isExample = false;
-    fitSource();
+    state.isExample = false;
+    fitFields();
     clearTimeout(task);
     const now = performance.now();
-    task = setTimeout(() => setText(at("source").value, 12), now - last < 2 * REST ? REST : 0);
+    task = setTimeout(() => setText(byId("source").value, 12), now - last < 2 * REST ? REST : 0);
     last = now;
   });
 }
 
-function listenToControls() {
-  at("example").addEventListener("click", nextExample);
-  at("model").addEventListener("change", () => {
-    Object.assign(state, { choice: Number(at("model").value), prefix: [], intervention: null, step: null });
+function listenToModels() {
+  byId("example").addEventListener("click", showExample);
+  byId("model").addEventListener("change", () => {
+    Object.assign(state, { modelIndex: Number(byId("model").value), prefix: [], intervention: null, step: null });
     showControls();
     translate({ arriving: 30 });
   });
-  at("compare").addEventListener("change", () => {
-    state.compare = at("compare").value;
-    other = null;
+  byId("compare").addEventListener("change", () => {
+    const { value } = byId("compare");
+    Object.assign(state, { comparedIndex: value === "" ? null : Number(value), comparison: null });
     drawAll();
     showComparison();
     translate();
   });
-  at("key").addEventListener("change", () => translate());
+  byId("key").addEventListener("change", () => translate());
+}
+
+/** Changes the search, and translates by it. */
+function changeSearch(options) {
+  Object.assign(state, options);
+  showControls();
+  translate({ arriving: 12 });
+}
+
+function listenToSearch() {
   for (const name of SLIDERS) {
-    at(name).addEventListener("input", () => {
-      state[name] = Number(at(name).value);
-      showControls();
-      translate({ arriving: 12 });
-    });
+    byId(name).addEventListener("input", () => changeSearch({ [name]: Number(byId(name).value) }));
   }
-  at("hard").addEventListener("change", () => {
-    state.hard = at("hard").checked;
-    showControls();
-    translate({ arriving: 12 });
+  byId("hard").addEventListener("change", () => changeSearch({ hard: byId("hard").checked }));
+  byId("reset").addEventListener("click", () => {
+    changeSearch(Object.fromEntries([...SLIDERS, "hard"].map((name) => [name, DEFAULTS[name]])));
   });
-  at("reset").addEventListener("click", () => {
-    for (const name of [...SLIDERS, "hard"]) state[name] = DEFAULTS[name];
-    showControls();
-    translate({ arriving: 12 });
-  });
-  for (const button of document.querySelectorAll(".choice input")) {
-    button.addEventListener("change", () => choose(button.name, button.value));
-  }
 }
 
 function listenToKeeping() {
-  at("copy-text").addEventListener("click", () => keep(() => result.alignment.translation, "Text"));
-  at("copy-json").addEventListener("click", () => keep(() => JSON.stringify(result.alignment, null, 2), "JSON"));
-  at("copy-link").addEventListener("click", () => keep(() => `${location.origin}${location.pathname}#${stateText()}`, "Link"));
-  at("save-svg").addEventListener("click", saveDrawing);
-  at("correct").addEventListener("click", () => openCorrection(true));
-  at("cancel").addEventListener("click", () => openCorrection(false));
-  at("correction").addEventListener("submit", addPair);
-  at("theme").addEventListener("click", changeTheme);
-  at("help-open").addEventListener("click", () => at("help").showModal());
-  darkSystem.addEventListener("change", redraw);
+  byId("copy-text").addEventListener("click", () => copyResult(({ alignment }) => alignment.translation, "Text"));
+  byId("copy-json").addEventListener("click", () =>
+    copyResult(({ alignment }) => JSON.stringify(alignment, null, 2), "JSON"));
+  byId("copy-link").addEventListener("click", () =>
+    copyResult(() => `${location.origin}${location.pathname}#${stateText()}`, "Link"));
+  byId("save-svg").addEventListener("click", saveResult);
+  byId("correct").addEventListener("click", () => openCorrection(true));
+  byId("cancel").addEventListener("click", () => openCorrection(false));
+  byId("correction").addEventListener("submit", addPair);
+}
+
+function listenToPage() {
+  for (const button of document.querySelectorAll(".choice input")) {
+    button.addEventListener("change", () => choose(button.name, button.value));
+  }
+  byId("theme").addEventListener("click", changeTheme);
+  byId("help-open").addEventListener("click", () => byId("help").showModal());
+  onSystemColors(redraw);
   document.addEventListener("keydown", onKey);
   addEventListener("hashchange", () => {
-    isExample = false;
+    state.isExample = false;
     loadState();
+    showControls();
     translate({ arriving: 30 });
   });
 }
 
-/** Models and directions of the server, as choices. */
-function choicesOf({ models }) {
+// ---- Start
+
+/** Models and directions of an answer of the server, as in `state.models`. */
+function modelsOf({ models }) {
   return models.flatMap(({ name, attention, fixed, heads, pairs }) => {
     const directions = pairs.length > 1 ? pairs : [{}];
     return directions.map(({ source, target, tag_source: tag }) => ({
@@ -226,30 +276,34 @@ function choicesOf({ models }) {
 }
 
 async function begin() {
-  applyTheme("auto", at("theme"));
+  applyTheme("auto", byId("theme"));
   listenToTyping();
-  listenToControls();
-  listenToResult();
+  listenToModels();
+  listenToSearch();
+  listenToOutput();
+  listenToDrawings();
   listenToSteps();
   listenToKeeping();
+  listenToPage();
   showNothing();
   try {
     const answer = await fetch("v1/models");
     const server = await answer.json();
-    choices = choicesOf(server);
-    at("correct").hidden = !server.collects;
-    at("key-field").hidden = !server.needs_key;
-    at("source").maxLength = server.char_limit;
+    state.models = modelsOf(server);
+    byId("correct").hidden = !server.collects;
+    byId("key-field").hidden = !server.needs_key;
+    byId("source").maxLength = server.char_limit;
   } catch {
     showProblem(NO_ANSWER);
     return;
   }
-  at("model").replaceChildren(...choices.map(({ label }, index) => html("option", { value: index }, label)));
-  at("model-field").hidden = choices.length < 2;
+  byId("model").replaceChildren(...state.models.map(({ label }, index) => html("option", { value: index }, label)));
+  byId("model-field").hidden = state.models.length < 2;
   loadState();
+  showControls();
   if (location.hash.length > 1) translate({ arriving: 45 });
-  else nextExample();
-  at("source").focus({ preventScroll: true });
+  else showExample();
+  byId("source").focus({ preventScroll: true });
 }
 
 begin();

@@ -1,83 +1,108 @@
-// Translation of the sentence as it stands, and comparison with another model.
+// Translation of the sentence as it stands, also by the model it is compared with.
 
-/** Body of a request; `plain` leaves out all changes by hand. */
-function requestBody(choice, plain) {
-  const { model, tag, isFixed } = choices[choice];
-  const body = {
-    text: state.text, model, beam: state.beam, length_penalty: state.length_penalty, coverage_penalty: state.coverage_penalty,
-    ...(tag ? { tag_source: tag } : {}),
-    ...(state.hard && !isFixed ? { hard_attention: true } : {}),
-    ...(state.temperature === 0 || isFixed ? {} : { attention_temperature: temperatureOf(state.temperature) }),
-  };
-  if (plain) return body;
+import { byId } from "../../render/page/dom.js";
+import { saveState } from "./address.js";
+import { problemOf, StepsClient } from "./client.js";
+import { showComparison } from "./comparison.js";
+import { showPartialLinks } from "./drawings.js";
+import { showProblem } from "./messages.js";
+import { showWords } from "./output.js";
+import { PartialTranslation } from "./partial.js";
+import { showNothing, showResult } from "./result.js";
+import { attentionTemperature, state } from "./state.js";
+
+const client = new StepsClient();
+const comparisonClient = new StepsClient();
+
+/** Body of a request to a model with its default search. */
+function defaultRequest(modelIndex) {
+  const { model, tag } = state.models[modelIndex];
+  return { text: state.text, model, ...(tag ? { tag_source: tag } : {}) };
+}
+
+/** Body of a request to a model with the chosen search. */
+function searchRequest(modelIndex) {
+  const { isFixed } = state.models[modelIndex];
+  const { beam, length_penalty, coverage_penalty, temperature } = state;
   return {
-    ...body, prefix_tokens: state.prefix,
-    ...(state.intervention ? { intervention: { step: state.intervention.step, weights: [state.intervention.weights] } } : {}),
+    ...defaultRequest(modelIndex), beam, length_penalty, coverage_penalty,
+    ...(state.hard && !isFixed ? { hard_attention: true } : {}),
+    ...(temperature === 0 || isFixed ? {} : { attention_temperature: attentionTemperature(temperature) }),
   };
 }
 
-const temperatureOf = (position) => Number((10 ** (position / 20)).toPrecision(2));
-const isSteered = () => state.prefix.length > 0 || state.intervention !== null;
+/** Body of a request to the chosen model with the chosen search and all changes by hand. */
+function steeredRequest() {
+  const { intervention, prefix } = state;
+  return {
+    ...searchRequest(state.modelIndex), prefix_tokens: prefix,
+    ...(intervention ? { intervention: { step: intervention.step, weights: [intervention.weights] } } : {}),
+  };
+}
 
+/** Request of the next drawing of a translation in progress. */
 let drawFrame = 0;
 
 /** Translates the sentence as it stands, shows each step, and then the result. */
-async function translate({ arriving = 0 } = {}) {
-  if (choices.length === 0) return;
+export async function translate({ arriving = 0 } = {}) {
+  if (state.models.length === 0) return;
   cancelAnimationFrame(drawFrame);
   saveState();
   if (!state.text.trim()) {
     client.stop();
-    otherClient.stop();
+    comparisonClient.stop();
     showNothing();
     return;
   }
-  compareWithOther();
+  translateForComparison();
   const partial = new PartialTranslation();
-  const showPartial = () => {
-    const matrix = partial.matrix();
-    showWords(partial.text, matrix.target, 0);
-    views.links.show(matrix, drawOne(matrix, undefined, linksOf(matrix, 0), "links", views.links.box));
-  };
   try {
-    const found = await client.translate(requestBody(state.choice), at("key").value, (step) => {
+    const answer = await client.translate(steeredRequest(), byId("key").value, (step) => {
       partial.add(step);
       cancelAnimationFrame(drawFrame);
-      if (state.pieces === "words" && state.view !== "matrix") drawFrame = requestAnimationFrame(showPartial);
+      if (state.granularity === "words" && state.view !== "matrix") {
+        drawFrame = requestAnimationFrame(() => showPartial(partial));
+      }
     });
-    if (found === null) return;
+    if (answer === null) return;
     cancelAnimationFrame(drawFrame);
     showProblem("");
-    showResult(found, arriving);
+    if (state.isExample && answer.alignment.unknown > 0.5) leaveExample();
+    else showResult(answer, arriving);
   } catch (error) {
     showProblem(problemOf(error));
   }
 }
 
-/** The message of an error from the server; all others are defects of this page. */
-function problemOf(error) {
-  if (!(error instanceof ServerError)) throw error;
-  return error.message;
+function showPartial(partial) {
+  const matrix = partial.matrix();
+  showWords(partial.text, matrix.target, 0);
+  showPartialLinks(matrix);
 }
 
-/** Translates with the other model too. */
-async function compareWithOther() {
-  if (state.compare === "") {
-    otherClient.stop();
-    other = null;
+/** Empties the sentence: the model is of another language than our examples. */
+function leaveExample() {
+  Object.assign(state, { isExample: false, text: "" });
+  byId("source").value = "";
+  translate();
+}
+
+/** Translates by the model that the chosen one is compared with: by the chosen one too, with its default search. */
+async function translateForComparison() {
+  const { comparedIndex } = state;
+  if (comparedIndex === null) {
+    comparisonClient.stop();
+    state.comparison = null;
     return;
   }
-  const choice = Number(state.compare);
-  const body = choice === state.choice
-    ? { text: state.text, model: choices[choice].model, ...(choices[choice].tag ? { tag_source: choices[choice].tag } : {}) }
-    : requestBody(choice, true);
+  const body = comparedIndex === state.modelIndex ? defaultRequest(comparedIndex) : searchRequest(comparedIndex);
   try {
-    const found = await otherClient.translate(body, at("key").value, () => {});
-    if (found === null) return;
-    other = found;
-    if (result) showComparison();
+    const answer = await comparisonClient.translate(body, byId("key").value, () => {});
+    if (answer === null) return;
+    state.comparison = answer;
+    if (state.result) showComparison();
   } catch (error) {
-    other = null;
+    state.comparison = null;
     showProblem(problemOf(error));
   }
 }

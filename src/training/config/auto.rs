@@ -171,8 +171,8 @@ mod tests {
     use crate::text::{LineKind, SideStats};
 
     fn stats(pairs: usize, kinds: [LineKind; 2], distinct_words: usize) -> CorpusStats {
-        let side = |kind| SideStats { kind, words: 10.0, distinct_words, decomposes: false };
-        CorpusStats { pairs, distinct_sources: pairs, has_features: false, sides: kinds.map(side) }
+        let sides = kinds.map(|kind| SideStats { kind, words: 10.0, distinct_words, decomposes: false });
+        CorpusStats { pairs, distinct_sources: pairs, has_features: false, sides }
     }
 
     #[test]
@@ -199,33 +199,38 @@ mod tests {
 
     #[test]
     fn limits_epochs_against_overfitting() {
-        let epochs = |pairs, distinct_words| {
-            let stats = stats(pairs, [LineKind::Sentences; 2], distinct_words);
-            let best = AutoConfig::new(Preset::Best, &stats);
-            (best.epochs, best.filling_time().epochs)
-        };
-        assert_eq!(epochs(29_000, 18_000), (29, 29));
-        // BPE-dropout and concatenation vary the epochs.
-        assert_eq!(epochs(2000, 3000), (179, 268));
-        assert_eq!(epochs(24_000, 3000), (52, 77));
+        for (pairs, distinct_words, epochs) in [
+            (29_000, 18_000, [29, 29]),
+            // BPE-dropout and concatenation vary the epochs.
+            (2000, 3000, [179, 268]),
+            (24_000, 3000, [52, 77]),
+        ] {
+            let best = AutoConfig::new(Preset::Best, &stats(pairs, [LineKind::Sentences; 2], distinct_words));
+            assert_eq!([best.epochs, best.filling_time().epochs], epochs, "{pairs} pairs");
+        }
     }
 
     #[test]
     fn warm_start_lowers_learning_rate_and_epochs() {
         let auto = AutoConfig::new(Preset::Auto, &stats(2000, [LineKind::Sentences; 2], 3000));
-        let rate = |hidden: usize| auto.for_base(hidden).sizes.learning_rate / WARM_START_RATE;
-        assert_eq!([32, 128, 300, 384, 4000].map(rate), [2e-3, 2e-3, 2e-3, 1.5e-3, 1e-3]);
+        let rates = [32, 128, 300, 384, 4000].map(|hidden| auto.for_base(hidden).sizes.learning_rate);
+        assert_eq!(rates.map(|rate| rate / WARM_START_RATE), [2e-3, 2e-3, 2e-3, 1.5e-3, 1e-3]);
         assert_eq!((auto.epochs, auto.for_base(128).epochs), (89, 45));
+    }
+
+    /// Time of an epoch that grows with the square of the hidden size.
+    fn seconds_per_epoch(tried: AutoConfig) -> Result<f64, ()> {
+        Ok(30.0 * (tried.sizes.hidden as f64 / 256.0).powi(2))
     }
 
     #[test]
     fn larger_models_need_time_for_enough_epochs() {
         let stats = stats(29_000, [LineKind::Sentences; 2], 18_000);
         let auto = AutoConfig::new(Preset::Auto, &stats);
-        // The time of an epoch grows with the square of the hidden size.
-        let seconds = |tried: AutoConfig| Ok::<_, ()>(30.0 * (tried.sizes.hidden as f64 / 256.0).powi(2));
-        let sizes = |minutes: f64| auto.within(&stats, 60.0 * minutes, seconds).unwrap().sizes;
-        assert_eq!([1.0, 5.0, 15.0, 60.0, 1000.0].map(sizes), [TINY, TINY, SMALL, MEDIUM, MEDIUM]);
+        for (minutes, sizes) in [(1.0, TINY), (5.0, TINY), (15.0, SMALL), (60.0, MEDIUM), (1000.0, MEDIUM)] {
+            let chosen = auto.within(&stats, 60.0 * minutes, seconds_per_epoch).unwrap();
+            assert_eq!(chosen.sizes, sizes, "{minutes} minutes");
+        }
         assert_eq!((auto.epochs, auto.filling_time().epochs), (23, 29));
         assert_eq!(auto.within(&stats, 60.0, |_| Err("no device")), Err("no device"));
     }

@@ -10,32 +10,36 @@ use super::options::Markup;
 pub(super) struct SourceDocument {
     text: String,
     markup: Markup,
-    /// Byte positions of each `<` in its texts, in order; none without markup.
+    /// Byte position of each `<` in the texts between its tags, in order; none without markup.
     brackets: Vec<usize>,
 }
 
 impl SourceDocument {
     /// Returns the document of a text that consists of these tokens.
     pub fn new(text: &str, tokens: &[Token], markup: Markup) -> Self {
-        let texts = tokens.iter().filter(|token| markup == Markup::Html && token.kind == TokenKind::Text);
-        let in_token = |Token { range, .. }: &Token| {
-            let found = text[range.clone()].match_indices('<');
-            found.map(|(offset, _)| range.start + offset).collect::<Vec<_>>()
-        };
-        Self { text: text.to_owned(), markup, brackets: texts.flat_map(in_token).collect() }
+        let mut brackets = Vec::new();
+        for Token { range, .. } in tokens.iter().filter(|token| token.kind == TokenKind::Text) {
+            if markup == Markup::Html {
+                let found = text[range.clone()].match_indices('<');
+                brackets.extend(found.map(|(offset, _)| range.start + offset));
+            }
+        }
+        Self { text: text.to_owned(), markup, brackets }
     }
 
-    /// The text as it was given.
+    /// The whole text as it was given, with markup.
     pub fn given(&self) -> &str {
         &self.text
     }
 
+    /// Markup of the text.
     pub fn markup(&self) -> Markup {
         self.markup
     }
 }
 
-/// Document that is written from another one and from texts. Text gets into it by [`Self::push_text`] alone, which encodes it.
+/// Document that is written from another one and from texts. Text gets into it by [`Self::push_text`] alone, which encodes
+/// it.
 pub(super) struct Document<'s> {
     source: &'s SourceDocument,
     written: String,
@@ -59,8 +63,8 @@ impl<'s> Document<'s> {
         self.written.push_str(&self.source.text[range]);
     }
 
-    /// Appends a part of the source that may have had other neighbors there: whole tags, comments and parts of texts. In texts,
-    /// `<` and `&` are encoded where they could begin something with what follows.
+    /// Appends a part of the source that may have had other neighbors there: whole tags, comments and parts of texts. In
+    /// texts, `<` and `&` are encoded where they could begin something with what follows.
     pub fn push_moved(&mut self, range: Range<usize>) {
         let Range { mut start, end } = range;
         let brackets = &self.source.brackets;

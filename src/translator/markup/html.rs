@@ -20,15 +20,22 @@ const OPAQUE: &str = "code kbd math pre samp script style svg textarea var";
 /// Elements whose content is text up to their end tag.
 const RAW_TEXT: &str = "script style textarea";
 
-/// Part of an HTML text.
+/// Part of an HTML text: a text between tags, a tag, a comment, or an element that is not translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub kind: TokenKind,
-    /// Bytes in the text.
+    /// Byte range in the text.
     pub range: Range<usize>,
 }
 
-/// Kinds of tokens.
+impl Token {
+    /// True for the start tag of an inline element of this name.
+    pub fn opens(&self, name: &str) -> bool {
+        matches!(&self.kind, TokenKind::Open(opened) if opened == name)
+    }
+}
+
+/// Kind of a token of HTML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// Text with character references.
@@ -53,7 +60,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     let (mut start, mut position) = (0, 0);
     while let Some(offset) = text[position..].find('<') {
         let at = position + offset;
-        let Some((kind, end)) = scanner.markup(at) else {
+        let Some(ScannedMarkup { kind, end }) = scanner.markup(at) else {
             position = at + 1;
             continue;
         };
@@ -69,16 +76,24 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// Decodes the character reference at the start of a text. Returns its characters and its length.
-pub(super) fn character_reference(text: &str) -> Option<(Cow<'_, str>, usize)> {
-    let end = text.bytes().take(MAX_REFERENCE).position(|byte| byte == b';')? + 1;
-    let reference = &text[..end];
+/// Character reference, such as `&amp;`.
+pub(super) struct CharacterReference<'t> {
+    /// Characters that it stands for.
+    pub characters: Cow<'t, str>,
+    /// Length of the reference in bytes.
+    pub length: usize,
+}
+
+/// Decodes the character reference at the start of a text, if there is one.
+pub(super) fn character_reference(text: &str) -> Option<CharacterReference<'_>> {
+    let length = text.bytes().take(MAX_REFERENCE).position(|byte| byte == b';')? + 1;
+    let reference = &text[..length];
     let name = reference.strip_prefix('&')?.strip_suffix(';')?;
     if name.bytes().any(|byte| !byte.is_ascii_alphanumeric() && byte != b'#') {
         return None;
     }
-    let decoded = html_escape::decode_html_entities(reference);
-    (decoded != reference).then_some((decoded, end))
+    let characters = html_escape::decode_html_entities(reference);
+    (characters != reference).then_some(CharacterReference { characters, length })
 }
 
 /// Appends a text in which `&`, `<` and `>` are written as character references.
@@ -98,18 +113,29 @@ pub(super) fn opens_markup(after: &str) -> bool {
     after.starts_with(|first: char| first.is_ascii_alphabetic() || "/!?".contains(first))
 }
 
+/// True if a name is among those of a list, which spaces separate.
 fn is_listed(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|listed| listed == name)
 }
 
 /// Start or end tag.
 struct Tag {
+    /// Name in lowercase.
     name: String,
+    /// Position after the tag.
     end: usize,
     /// True if attributes forbid translation of the content.
     untranslated: bool,
 }
 
+/// Kind and end of the markup at a `<`.
+struct ScannedMarkup {
+    kind: TokenKind,
+    /// Position after the markup.
+    end: usize,
+}
+
+/// Scanner of the markup of a text.
 struct Scanner<'t> {
     text: &'t str,
     /// Number of tags that did not end.
@@ -117,8 +143,8 @@ struct Scanner<'t> {
 }
 
 impl Scanner<'_> {
-    /// Returns the kind and the end of the markup at a `<`; none if it is text.
-    fn markup(&mut self, at: usize) -> Option<(TokenKind, usize)> {
+    /// Scans the markup at a `<`; none if it is text.
+    fn markup(&mut self, at: usize) -> Option<ScannedMarkup> {
         let rest = &self.text[at + 1..];
         if rest.starts_with("!--") {
             return Some(self.whole(TokenKind::Inline { visible: false }, self.end_after(at + 2, "-->")));
@@ -135,7 +161,7 @@ impl Scanner<'_> {
             return None;
         }
         let tag = self.tag(name_start)?;
-        Some(if is_end { (end_tag(tag.name), tag.end) } else { self.element(tag) })
+        Some(if is_end { ScannedMarkup { kind: end_tag(tag.name), end: tag.end } } else { self.element(tag) })
     }
 
     /// Returns the position after the next `mark`.
@@ -143,9 +169,12 @@ impl Scanner<'_> {
         self.text[from..].find(mark).map(|offset| from + offset + mark.len())
     }
 
-    /// Returns a token that ends here; without an end, it takes the rest of the text, which must stay at its place.
-    fn whole(&self, kind: TokenKind, end: Option<usize>) -> (TokenKind, usize) {
-        end.map_or((TokenKind::Boundary, self.text.len()), |end| (kind, end))
+    /// Returns the markup that ends here; without an end, it takes the rest of the text, which must stay at its place.
+    fn whole(&self, kind: TokenKind, end: Option<usize>) -> ScannedMarkup {
+        match end {
+            Some(end) => ScannedMarkup { kind, end },
+            None => ScannedMarkup { kind: TokenKind::Boundary, end: self.text.len() },
+        }
     }
 
     /// Parses a tag from its name on; none if it does not end.
@@ -158,19 +187,19 @@ impl Scanner<'_> {
         tag
     }
 
-    /// Returns the kind and the end of what a start tag begins.
-    fn element(&self, Tag { name, end, untranslated }: Tag) -> (TokenKind, usize) {
+    /// Returns the markup that a start tag begins: the tag, or the whole element if it is not translated.
+    fn element(&self, Tag { name, end, untranslated }: Tag) -> ScannedMarkup {
         let is_block = is_listed(BLOCKS, &name);
         let is_void = is_listed(VOID, &name) || self.text[..end].ends_with("/>");
         let kind = if is_block { TokenKind::Boundary } else { TokenKind::Inline { visible: name != "wbr" } };
         if is_void {
-            (kind, end)
+            ScannedMarkup { kind, end }
         } else if untranslated || is_listed(OPAQUE, &name) {
             self.whole(kind, self.element_end(&name, end))
         } else if is_block {
-            (TokenKind::Boundary, end)
+            ScannedMarkup { kind: TokenKind::Boundary, end }
         } else {
-            (TokenKind::Open(name), end)
+            ScannedMarkup { kind: TokenKind::Open(name), end }
         }
     }
 
@@ -202,6 +231,7 @@ fn starts_with_name(text: &str, name: &str) -> bool {
         && bytes.get(name.len()).is_none_or(|&next| next.is_ascii_whitespace() || matches!(next, b'/' | b'>'))
 }
 
+/// Returns the kind of an end tag.
 fn end_tag(name: String) -> TokenKind {
     if is_listed(BLOCKS, &name) { TokenKind::Boundary } else { TokenKind::Close(name) }
 }
@@ -209,43 +239,49 @@ fn end_tag(name: String) -> TokenKind {
 /// Parses name and attributes of a tag. All delimiters are ASCII, so that positions are those of characters.
 fn parse_tag(text: &str, name_start: usize) -> Option<Tag> {
     let bytes = text.as_bytes();
-    let skip = |from: usize, stop: &dyn Fn(u8) -> bool| {
-        bytes[from..].iter().position(|&byte| stop(byte)).map(|offset| from + offset)
-    };
-    let ends_name = |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>');
-    let mut position = skip(name_start, &ends_name)?;
+    let mut position = find_byte(text, name_start, ends_name)?;
     let name = text[name_start..position].to_ascii_lowercase();
     let mut untranslated = false;
     loop {
-        position = skip(position, &|byte| !byte.is_ascii_whitespace() && byte != b'/')?;
+        position = find_byte(text, position, |byte| !byte.is_ascii_whitespace() && byte != b'/')?;
         if bytes[position] == b'>' {
             return Some(Tag { name, end: position + 1, untranslated });
         }
         // An equals sign before a name belongs to it.
         let key_start = position;
-        position = skip(position + 1, &|byte| ends_name(byte) || byte == b'=')?;
+        position = find_byte(text, position + 1, |byte| ends_name(byte) || byte == b'=')?;
         let key = &text[key_start..position];
-        let after = skip(position, &|byte| !byte.is_ascii_whitespace())?;
+        let after = find_byte(text, position, |byte| !byte.is_ascii_whitespace())?;
         if bytes[after] != b'=' {
             continue;
         }
-        position = skip(after + 1, &|byte| !byte.is_ascii_whitespace())?;
+        position = find_byte(text, after + 1, |byte| !byte.is_ascii_whitespace())?;
         let value = match bytes[position] {
             quote @ (b'"' | b'\'') => {
                 let start = position + 1;
-                let end = skip(start, &|byte| byte == quote)?;
+                let end = find_byte(text, start, |byte| byte == quote)?;
                 position = end + 1;
                 start..end
             }
             b'>' => position..position,
             _ => {
                 let start = position;
-                position = skip(position, &|byte| byte.is_ascii_whitespace() || byte == b'>')?;
+                position = find_byte(text, position, |byte| byte.is_ascii_whitespace() || byte == b'>')?;
                 start..position
             }
         };
         untranslated |= forbids_translation(key, &text[value]);
     }
+}
+
+/// Returns the position of the first byte of this kind from a position on.
+fn find_byte(text: &str, from: usize, is_of_kind: impl Fn(u8) -> bool) -> Option<usize> {
+    text.as_bytes()[from..].iter().position(|&byte| is_of_kind(byte)).map(|offset| from + offset)
+}
+
+/// True for a byte that ends the name of a tag.
+fn ends_name(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>')
 }
 
 /// True for `translate="no"` and `class="notranslate"`.
@@ -260,16 +296,19 @@ mod tests {
 
     /// Kinds in short, with the bytes of each token.
     fn kinds(text: &str) -> Vec<(char, &str)> {
-        let kind = |kind: &TokenKind| match kind {
-            TokenKind::Text => 't',
-            TokenKind::Open(_) => 'o',
-            TokenKind::Close(_) => 'c',
-            TokenKind::Inline { .. } => 'i',
-            TokenKind::Boundary => 'b',
-        };
-        let tokens = tokens(text);
-        assert_eq!(tokens.iter().map(|token| &text[token.range.clone()]).collect::<String>(), text, "nothing is lost");
-        tokens.iter().map(|token| (kind(&token.kind), &text[token.range.clone()])).collect()
+        let mut kinds = Vec::new();
+        for Token { kind, range } in tokens(text) {
+            let letter = match kind {
+                TokenKind::Text => 't',
+                TokenKind::Open(_) => 'o',
+                TokenKind::Close(_) => 'c',
+                TokenKind::Inline { .. } => 'i',
+                TokenKind::Boundary => 'b',
+            };
+            kinds.push((letter, &text[range]));
+        }
+        assert_eq!(kinds.iter().map(|(_, part)| *part).collect::<String>(), text, "nothing is lost");
+        kinds
     }
 
     #[test]
@@ -332,14 +371,13 @@ mod tests {
 
     #[test]
     fn decodes_character_references() {
-        let decoded = |text| character_reference(text).map(|(decoded, length)| (decoded.into_owned(), length));
         for (text, expected) in [("&amp;b", "&"), ("&eacute;", "é"), ("&#233;", "é"), ("&#xE9;x", "é"), ("&lt;", "<")]
         {
-            let length = text.find(';').unwrap() + 1;
-            assert_eq!(decoded(text), Some((expected.to_owned(), length)));
+            let found = character_reference(text).unwrap();
+            assert_eq!((&*found.characters, found.length), (expected, text.find(';').unwrap() + 1));
         }
         for text in ["&", "&;", "& b;", "&nosuch;", "a&amp;", "&&amp;", "&#xD800;", "&é;", ""] {
-            assert_eq!(decoded(text), None, "{text}");
+            assert!(character_reference(text).is_none(), "{text}");
         }
         let mut encoded = String::new();
         push_encoded(&mut encoded, "a < b & \"c\" > é");

@@ -1,26 +1,38 @@
 //! Tags and placeholders: taken out of a text before translation, and put back where the word links say.
 
+mod assembly;
 mod document;
+mod events;
 mod html;
+mod linked_text;
+mod marker_writer;
+mod markers;
 mod options;
+mod placed_marker;
 mod placed_phrase;
 mod placeholders;
 mod projection;
+mod punctuation;
 mod sentence;
+mod sentence_links;
+mod siblings;
 #[cfg(test)]
 mod tests;
+mod translated_sentence;
 mod translation;
 
 use crate::error::{Result, usage};
 
 use document::{Document, SourceDocument};
-use projection::{ProjectedText, project};
-use sentence::{MarkedSentence, Piece, pieces, tokenized};
+use linked_text::ProjectedText;
+use markers::MarkedSentence;
+use projection::project;
+use sentence::{Piece, pieces, tokenized};
 
+pub use linked_text::LinkedText;
 pub use options::{Markup, MarkupOptions};
 pub(super) use placed_phrase::{PlacedPhrase, PlaceholderPlace};
 pub use placeholders::Placeholders;
-pub use projection::LinkedText;
 pub use translation::MarkedUpTexts;
 
 /// Text without its tags and placeholders, which [`Self::render`] puts back.
@@ -113,7 +125,7 @@ impl MarkedUp {
         Rendered { text: output.into_text(), lacking }
     }
 
-    /// Returns the number of line ends before each sentence.
+    /// Returns the number of line ends of the text before each sentence.
     fn lines(&self) -> Vec<usize> {
         let mut lines = Vec::new();
         let (mut line, mut position) = (0, 0);
@@ -128,6 +140,7 @@ impl MarkedUp {
 
 /// Translated document.
 struct Rendered {
+    /// Text with tags and placeholders.
     text: String,
     /// Number of placeholders that each sentence lacks although constraints place them.
     lacking: Vec<usize>,

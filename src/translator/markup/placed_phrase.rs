@@ -1,7 +1,7 @@
 //! Placeholders in the prefix of a translation and in required phrases, which say where those of the sentence stand.
 
 use super::placeholders::{Placeholders, name};
-use super::sentence::is_closing;
+use super::punctuation::is_closing;
 
 /// Prefix or required phrase whose placeholders are taken out.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,7 +19,7 @@ pub(crate) struct PlaceholderPlace {
     pub name: String,
     /// Byte position in the text without placeholders: the end of the word before it.
     pub at: usize,
-    /// True if it touches the text before it and after it.
+    /// True on each side, before and after it, on which it touches the text.
     pub attached: [bool; 2],
 }
 
@@ -59,9 +59,12 @@ impl PlacedPhrase {
 mod tests {
     use super::*;
 
+    fn place(name: &str, at: usize, attached: [bool; 2]) -> PlaceholderPlace {
+        PlaceholderPlace { name: name.to_owned(), at, attached }
+    }
+
     #[test]
     fn placeholders_leave_the_words_of_a_phrase_apart() {
-        let place = |name: &str, at, attached| PlaceholderPlace { name: name.to_owned(), at, attached };
         for (given, text, places) in [
             ("Ils {N} ", "Ils ", vec![place("{n}", 3, [false; 2])]),
             ("Ils {n}", "Ils ", vec![place("{n}", 3, [false; 2])]),

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::html::{Token, TokenKind, character_reference, tokens};
+use super::html::{TokenKind, character_reference, tokens};
 use super::*;
 use crate::alignment::{Link, LinkFormat};
 use crate::random::SeededRng;
 use crate::text::{WordSplitting, word_spans};
 
 fn linked<'a>(sentence: &str, text: &'a str, links: &'a [Link]) -> LinkedText<'a> {
-    let words = |text| word_spans(text, WordSplitting::Terms);
-    LinkedText { text, source_words: words(sentence), target_words: words(text), links }
+    let source_words = word_spans(sentence, WordSplitting::Terms);
+    LinkedText { text, source_words, target_words: word_spans(text, WordSplitting::Terms), links }
 }
 
 /// Renders a text of one sentence with this translation and these links.
@@ -36,11 +36,11 @@ fn plain(text: &str, sentence: &str, translation: &str, links: &str) -> String {
 fn copied(text: &str, options: &MarkupOptions) -> String {
     let marked = MarkedUp::parse(text, options);
     let sentences: Vec<String> = marked.sentences().map(str::to_owned).collect();
-    let diagonal = |sentence: &String| {
+    let mut links: Vec<Vec<Link>> = Vec::new();
+    for sentence in &sentences {
         let words = word_spans(sentence, WordSplitting::Terms).len();
-        (0..words).map(|word| Link { source: word, target: word }).collect::<Vec<_>>()
-    };
-    let links: Vec<Vec<Link>> = sentences.iter().map(diagonal).collect();
+        links.push((0..words).map(|word| Link { source: word, target: word }).collect());
+    }
     let copies: Vec<LinkedText> =
         sentences.iter().zip(&links).map(|(sentence, links)| linked(sentence, sentence, links)).collect();
     marked.render(&copies).unwrap()
@@ -207,28 +207,31 @@ fn deep_and_long_markup_takes_linear_time() {
 /// Texts between the tags, decoded.
 fn texts(text: &str) -> Vec<String> {
     let texts = tokens(text).into_iter().filter(|token| token.kind == TokenKind::Text);
-    let decoded = |token: Token| {
-        let (mut decoded, mut rest) = (String::new(), &text[token.range]);
-        while let Some(character) = rest.chars().next() {
-            let (part, length) =
-                character_reference(rest).unwrap_or((character.to_string().into(), character.len_utf8()));
-            decoded.push_str(&part);
-            rest = &rest[length..];
-        }
-        decoded
-    };
-    texts.map(decoded).collect()
+    texts.map(|token| decoded(&text[token.range])).collect()
+}
+
+/// Text with characters in place of their references.
+fn decoded(mut text: &str) -> String {
+    let mut decoded = String::new();
+    while let Some(character) = text.chars().next() {
+        let reference = character_reference(text);
+        let length = reference.as_ref().map_or(character.len_utf8(), |reference| reference.length);
+        decoded.push_str(reference.as_ref().map_or(&text[..length], |reference| &*reference.characters));
+        text = &text[length..];
+    }
+    decoded
 }
 
 /// Number of each tag, comment and placeholder.
 fn tags(text: &str) -> BTreeMap<String, usize> {
-    let mut counts = BTreeMap::new();
-    let mut count = |found: &str| *counts.entry(found.to_owned()).or_default() += 1;
-    for token in tokens(text).into_iter().filter(|token| token.kind != TokenKind::Text) {
-        count(&text[token.range]);
-    }
+    let markup = tokens(text).into_iter().filter(|token| token.kind != TokenKind::Text);
+    let mut found: Vec<String> = markup.map(|token| text[token.range].to_owned()).collect();
     for text in texts(text) {
-        Placeholders::default().find(&text).into_iter().for_each(|range| count(&text[range]));
+        found.extend(Placeholders::default().find(&text).into_iter().map(|range| text[range].to_owned()));
+    }
+    let mut counts = BTreeMap::new();
+    for one in found {
+        *counts.entry(one).or_default() += 1;
     }
     counts
 }

@@ -5,23 +5,26 @@ use std::ops::Range;
 use anyhow::Result;
 use rayon::prelude::*;
 
-use super::projection::ProjectedText;
-use super::{LinkedText, MarkedUp, Markup, MarkupOptions, PlaceholderPlace, Placeholders, Rendered};
-use crate::alignment::Link;
-use crate::text::{Pair, Segmentation, WordSplitting, locate_words, word_spans};
+use super::translated_sentence::{TranslatedPart, TranslatedSentence, WordLinks, read_part};
+use super::{MarkedUp, Markup, MarkupOptions, Placeholders, Rendered};
+use crate::text::Pair;
 use crate::translator::{
-    ForcedAlignment, LinkedPair, Linker, MAX_SENTENCE_TOKENS, PreparedTranslator, Sentence, SentenceQuality, Translation,
+    ForcedAlignment, Linker, MAX_SENTENCE_TOKENS, PreparedTranslator, Sentence, SentenceQuality, Translation,
     Translator,
 };
 
 impl Translator {
-    /// Returns the options of taking tags and placeholders out of texts. `placeholders` is a regular expression, or `none`; by
-    /// default known kinds are taken out, except the model's protected tokens, which it has learned to translate. A model of
-    /// characters keeps all of them.
+    /// Returns the options of taking tags and placeholders out of texts. `placeholders` is a regular expression, or `none`;
+    /// by default known kinds are taken out, except the model's protected tokens, which it has learned to translate. A model
+    /// of characters keeps all of them.
     ///
     /// # Errors
     /// It is not a regular expression (a [`UsageError`](crate::error::UsageError)).
-    pub(in crate::translator) fn markup_options(&self, markup: Markup, placeholders: Option<&str>) -> Result<MarkupOptions> {
+    pub(in crate::translator) fn markup_options(
+        &self,
+        markup: Markup,
+        placeholders: Option<&str>,
+    ) -> Result<MarkupOptions> {
         let text = &self.config().text;
         let placeholders = match placeholders {
             None if text.has_character_tokens() => Placeholders::none(),
@@ -33,9 +36,47 @@ impl Translator {
     }
 }
 
+impl PreparedTranslator {
+    /// Translates texts. Returns at least one translation of each, in the order of the selection.
+    ///
+    /// # Errors
+    /// The model's scores are not finite, or its aligner is damaged.
+    pub fn translate_all<S: AsRef<str>>(&self, texts: &[S]) -> crate::Result<Vec<Vec<Translation>>> {
+        let texts: Vec<Sentence> = texts.iter().map(|text| Sentence::from(text.as_ref())).collect();
+        Ok(self.translate(&texts, 0, &mut |_| {})?)
+    }
+
+    /// Translates texts without their tags and placeholders, which are put back. Each text may consist of several sentences
+    /// in the sense of [`MarkedUp`](super::MarkedUp); all are translated together, and the alignment of the result is that of
+    /// their words. The first text has the index `first` in the seed of sampling. `on_progress` receives the number of texts
+    /// of each finished batch.
+    ///
+    /// # Errors
+    /// As [`Self::translate_batch`], and the aligner's file is damaged.
+    pub fn translate(
+        &self,
+        given: &[Sentence],
+        first: usize,
+        on_progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<Vec<Vec<Translation>>> {
+        let mut texts = MarkedUpTexts::new(self, given.to_vec());
+        let parts = texts.sentences().len();
+        let (mut done, mut reported) = (0, 0);
+        let translations = self.translate_batch(texts.sentences(), first, &mut |count| {
+            done += count;
+            let texts = done * given.len() / parts;
+            on_progress(texts - reported);
+            reported = texts;
+        })?;
+        texts.add(self, translations)
+    }
+}
+
 /// Texts with tags and placeholders, whose sentences are translated in any number of parts, in order.
 pub struct MarkedUpTexts {
+    /// Texts as they were given.
     given: Vec<Sentence>,
+    /// Texts without their tags and placeholders.
     texts: Vec<MarkedUp>,
     /// True for a text whose translation is that of its only sentence.
     is_plain: Vec<bool>,
@@ -43,18 +84,12 @@ pub struct MarkedUpTexts {
     sentences: Vec<Sentence>,
     /// True for a sentence with markers.
     has_markers: Vec<bool>,
-    /// Range of the sentences of each text.
+    /// Range of the sentences of each text among all sentences.
     of_texts: Vec<Range<usize>>,
     /// Number of texts that are complete.
     complete: usize,
-    /// Translated sentences of the text after these.
+    /// Translated sentences of the first text that is not complete.
     translated: Vec<TranslatedSentence>,
-}
-
-/// Translations of a sentence with the links of their words, or none if it has no markers.
-struct TranslatedSentence {
-    translations: Vec<Translation>,
-    links: Vec<WordLinks>,
 }
 
 impl MarkedUpTexts {
@@ -88,7 +123,7 @@ impl MarkedUpTexts {
         Self { given, texts, is_plain, sentences, has_markers, of_texts, complete: 0, translated: Vec::new() }
     }
 
-    /// The texts.
+    /// Texts as they were given.
     pub fn given(&self) -> &[Sentence] {
         &self.given
     }
@@ -98,13 +133,13 @@ impl MarkedUpTexts {
         &self.sentences
     }
 
-    /// Range of the sentences of each text.
+    /// Range of the sentences of each text among [`Self::sentences`].
     pub fn ranges(&self) -> &[Range<usize>] {
         &self.of_texts
     }
 
-    /// Takes the translations of the next sentences by the translator that the texts were prepared for. Returns those of the
-    /// texts that are now complete, in order.
+    /// Takes the translations of the next sentences by the translator that the texts were prepared for. Returns those of
+    /// the texts that are now complete, in order.
     ///
     /// # Errors
     /// The translator's aligner is damaged.
@@ -221,86 +256,5 @@ impl MarkedUpTexts {
             without_markup: Some(Pair { source: sources.join(" "), target: targets.join(" ") }),
             sentences,
         }
-    }
-}
-
-/// Returns the text of a sentence up to the last word that was read for its translation.
-fn read_part<'s>(sentence: &'s Sentence, translation: &Translation, splitting: WordSplitting) -> &'s str {
-    let Segmentation { words, cut, .. } = &translation.alignment.source;
-    if !cut {
-        return &sentence.text;
-    }
-    let spans = word_spans(&sentence.text, splitting);
-    let end = spans.get(words.len().saturating_sub(1)).map_or(sentence.text.len(), |last| last.end);
-    &sentence.text[..end.max(sentence.prefix_len)]
-}
-
-/// Translation of a sentence of a text.
-struct TranslatedPart<'p> {
-    translation: &'p Translation,
-    linked: LinkedText<'p>,
-    is_cut: bool,
-    places: Vec<PlaceholderPlace>,
-}
-
-impl<'p> TranslatedPart<'p> {
-    /// Returns the translation of a sentence of this rank, or the last one, with all that its markers depend on.
-    fn new(
-        translator: &PreparedTranslator,
-        sentence: &Sentence,
-        translated: &'p TranslatedSentence,
-        rank: usize,
-    ) -> Self {
-        let rank = rank.min(translated.translations.len() - 1);
-        let (translation, links) = (&translated.translations[rank], translated.links.get(rank));
-        let [source_words, target_words] = links.map(|links| links.words.clone()).unwrap_or_default();
-        let surface_forms = translator.translator().checkpoint().target.surface_forms();
-        let is_cut = !translation.is_copy() && translation.alignment.source.cut;
-        Self {
-            translation,
-            linked: LinkedText {
-                text: &translation.text,
-                source_words,
-                target_words,
-                links: links.map_or(&[], |links| &links.links),
-            },
-            is_cut: is_cut || links.is_some_and(|links| links.cut),
-            places: translator.constraints().places(sentence, &translation.text, surface_forms),
-        }
-    }
-
-    fn projected(&self) -> ProjectedText<'_> {
-        ProjectedText { linked: &self.linked, is_cut: self.is_cut, places: &self.places }
-    }
-}
-
-/// Words of a sentence pair as byte ranges, with their links.
-#[derive(Clone)]
-struct WordLinks {
-    /// Words of the sentence and of its translation.
-    words: [Vec<Range<usize>>; 2],
-    links: Vec<Link>,
-    /// True if a side was too long to be linked to its end.
-    cut: bool,
-}
-
-impl WordLinks {
-    /// Takes the links of a pair whose source begins with a prefix of so many bytes, which is not part of the sentence.
-    fn new(pair: &Pair, prefix: usize, linked: &LinkedPair) -> Self {
-        let source = locate_words(&pair.source, linked.alignment.source());
-        let target = locate_words(&pair.target, linked.alignment.target());
-        let before = source.partition_point(|word| word.end <= prefix);
-        let without_prefix = |word: &Range<usize>| word.start.saturating_sub(prefix)..word.end - prefix;
-        let source = source[before..].iter().map(without_prefix).collect();
-        let offset = -(before as isize);
-        let links = linked.links.iter().filter_map(|link| link.moved(offset, 0)).collect();
-        Self { words: [source, target], links, cut: linked.cut }
-    }
-
-    /// Links each word of a text with itself.
-    fn of_copy(text: &str) -> Self {
-        let words = word_spans(text, WordSplitting::Terms);
-        let links = (0..words.len()).map(|word| Link { source: word, target: word }).collect();
-        Self { words: [words.clone(), words], links, cut: false }
     }
 }

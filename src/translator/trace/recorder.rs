@@ -11,19 +11,19 @@ pub struct Prediction {
     pub candidates: Vec<TokenCandidate>,
     /// Entropy of the distribution over the next token, in nats.
     pub entropy: f64,
-    /// Attention weights, mean over the heads and the models.
+    /// Attention weights `[source + 1]`, mean over the heads and the models.
     pub attention: Vec<f32>,
-    /// Attention weights of each head.
+    /// Attention weights of each head, model after model: `[heads][source + 1]`.
     pub heads: Vec<Vec<f32>>,
 }
 
 /// Hypothesis that entered the beam.
 pub struct Node {
-    /// Index of the hypothesis that it extends.
+    /// Index of the hypothesis that it extends; none for a first token.
     pub parent: Option<usize>,
-    /// Index of the step.
+    /// Index of the step at which it entered the beam.
     pub step: usize,
-    /// Last token.
+    /// Id of its last token.
     pub token: u32,
     /// log p of all its tokens, in nats.
     pub log_probability: f64,
@@ -41,51 +41,84 @@ pub struct Node {
 
 /// Step of the best hypothesis.
 pub struct StepRecord {
-    /// Token id.
+    /// Id of the token that was chosen.
     pub token: u32,
     /// log p of the token given those before it, in nats.
     pub log_probability: f64,
-    /// Prediction that it was chosen from.
+    /// Prediction that the token was chosen from.
     pub prediction: Prediction,
 }
 
-/// Live hypothesis.
+/// Live hypothesis of the beam.
 #[derive(Clone, Default)]
 struct Live {
-    /// Its node; none for the empty hypothesis.
+    /// Node of its last token; none for the empty hypothesis.
     node: Option<usize>,
+    /// Attention that the source tokens received from its tokens.
     coverage: Coverage,
 }
 
-/// Receiver of the best live hypothesis after each step: number of steps, tokens, index of the first token that changed, and
-/// the attention of the tokens from there on.
-pub type OnStep<'a> = &'a mut dyn FnMut(usize, &[u32], usize, Vec<Vec<f32>>);
+/// Prediction with the number of nodes that use it.
+struct CountedPrediction {
+    /// Number of nodes whose last token was chosen from it, without those that were dropped.
+    uses: usize,
+    /// None once no node uses it.
+    prediction: Option<Prediction>,
+}
+
+/// Beam of a finished search.
+pub struct RecordedBeam {
+    /// Tree of the hypotheses that entered the beam. A node follows its parent.
+    pub nodes: Vec<Node>,
+    /// Steps of the best hypothesis.
+    pub steps: Vec<StepRecord>,
+}
+
+/// Best live hypothesis after a step.
+pub struct BestSoFar<'t> {
+    /// Number of steps taken.
+    pub step: usize,
+    /// Ids of its tokens.
+    pub tokens: &'t [u32],
+    /// Index of the first token that differs from the last report.
+    pub first_changed: usize,
+    /// Attention weights of the tokens from `first_changed` on, `[tokens][source + 1]`.
+    pub attention: Vec<Vec<f32>>,
+}
+
+/// Receiver of the best live hypothesis after each step.
+pub trait ProgressObserver {
+    fn on_progress(&mut self, best: BestSoFar);
+}
 
 /// Observer that records the tree of the beam. Predictions are dropped once no live or complete hypothesis goes back to
 /// them, which bounds memory.
 pub struct BeamRecorder<'a> {
     max_candidates: usize,
     scoring: HypothesisScoring,
-    on_step: OnStep<'a>,
+    observer: &'a mut dyn ProgressObserver,
     nodes: Vec<Node>,
-    /// Predictions with the number of nodes that use them.
-    predictions: Vec<(usize, Option<Prediction>)>,
+    /// Predictions of all steps, in order: one for each live hypothesis.
+    predictions: Vec<CountedPrediction>,
     /// Index of the prediction of the first row of this step.
     first_prediction: usize,
+    /// Live hypotheses of this step, a row of the predictions each.
     live: Vec<Live>,
+    /// Live hypotheses of the next step.
     next_live: Vec<Live>,
+    /// Number of finished steps.
     step: usize,
-    /// Best live hypothesis that was reported last, as nodes.
+    /// Nodes of the best live hypothesis that was reported last.
     reported: Vec<usize>,
 }
 
 impl<'a> BeamRecorder<'a> {
     /// Returns a recorder of so many candidates per step.
-    pub fn new(max_candidates: usize, scoring: HypothesisScoring, on_step: OnStep<'a>) -> Self {
+    pub fn new(max_candidates: usize, scoring: HypothesisScoring, observer: &'a mut dyn ProgressObserver) -> Self {
         Self {
             max_candidates,
             scoring,
-            on_step,
+            observer,
             nodes: Vec::new(),
             predictions: Vec::new(),
             first_prediction: 0,
@@ -96,8 +129,8 @@ impl<'a> BeamRecorder<'a> {
         }
     }
 
-    /// Returns the tree, and the steps of the best hypothesis.
-    pub fn finish(mut self, best: &Hypothesis) -> (Vec<Node>, Vec<StepRecord>) {
+    /// Returns what was recorded. `best` is the best hypothesis of the search.
+    pub fn finish(mut self, best: &Hypothesis) -> RecordedBeam {
         let tokens = best.tokens.iter().copied().chain(best.finished.then_some(END));
         let mut path: Vec<usize> = Vec::new();
         for token in tokens {
@@ -112,12 +145,12 @@ impl<'a> BeamRecorder<'a> {
         for &index in &path {
             let Node { token, log_probability, prediction, ref mut best, ref mut dropped, .. } = self.nodes[index];
             (*best, *dropped) = (true, false);
-            if let Some(prediction) = prediction.and_then(|prediction| self.predictions[prediction].1.take()) {
+            if let Some(prediction) = prediction.and_then(|prediction| self.predictions[prediction].prediction.take()) {
                 steps.push(StepRecord { token, log_probability: log_probability - before, prediction });
             }
             before = log_probability;
         }
-        (self.nodes, steps)
+        RecordedBeam { nodes: self.nodes, steps }
     }
 
     /// Unless a node has extensions, marks it as dropped, with all that only it goes back to.
@@ -137,11 +170,16 @@ impl<'a> BeamRecorder<'a> {
     }
 
     fn release_prediction(&mut self, index: usize) {
-        let (uses, prediction) = &mut self.predictions[index];
-        *uses -= 1;
-        if *uses == 0 {
-            *prediction = None;
+        let counted = &mut self.predictions[index];
+        counted.uses -= 1;
+        if counted.uses == 0 {
+            counted.prediction = None;
         }
+    }
+
+    /// Returns the prediction that the last token of a node was chosen from, unless it is out of reach.
+    fn prediction(&self, node: usize) -> Option<&Prediction> {
+        self.predictions[self.nodes[node].prediction?].prediction.as_ref()
     }
 
     /// Nodes of a hypothesis, the first one first.
@@ -151,20 +189,18 @@ impl<'a> BeamRecorder<'a> {
         path
     }
 
+    /// Reports the best live hypothesis.
     fn report(&mut self) {
         let Some(last) = self.live.first().and_then(|live| live.node) else { return };
         let path = self.path(last);
-        let is_same = |(a, b): &(&usize, &usize)| a == b;
-        let first_changed = path.iter().zip(&self.reported).take_while(is_same).count();
+        let first_changed = path.iter().zip(&self.reported).take_while(|(node, reported)| node == reported).count();
         let tokens: Vec<u32> = path.iter().map(|&index| self.nodes[index].token).collect();
-        let attention = |&index: &usize| {
-            let prediction =
-                self.nodes[index].prediction.and_then(|prediction| self.predictions[prediction].1.as_ref());
-            prediction.map(|prediction| prediction.attention.clone()).unwrap_or_default()
-        };
-        let attention = path[first_changed..].iter().map(attention).collect();
+        let mut attention = Vec::with_capacity(path.len() - first_changed);
+        for &node in &path[first_changed..] {
+            attention.push(self.prediction(node).map(|prediction| prediction.attention.clone()).unwrap_or_default());
+        }
         self.reported = path;
-        (self.on_step)(self.step, &tokens, first_changed, attention);
+        self.observer.on_progress(BestSoFar { step: self.step, tokens: &tokens, first_changed, attention });
     }
 }
 
@@ -185,19 +221,19 @@ impl SearchObserver for BeamRecorder<'_> {
         for (row, attention) in predictions.attention.iter().enumerate() {
             let heads = predictions.heads.get(row);
             let prediction = Prediction::new(predictions.row(row), self.max_candidates, attention, heads);
-            self.predictions.push((0, Some(prediction)));
+            self.predictions.push(CountedPrediction { uses: 0, prediction: Some(prediction) });
         }
     }
 
     fn on_extension(&mut self, &KeptExtension { row, token, log_probability, goes_on }: &KeptExtension) {
         let prediction = self.first_prediction + row;
         let Live { node: parent, mut coverage } = self.live[row].clone();
-        if let (_, Some(prediction)) = &self.predictions[prediction] {
+        if let Some(prediction) = &self.predictions[prediction].prediction {
             coverage.add(&prediction.attention);
         }
         let dropped = token != END && !goes_on;
         if !dropped {
-            self.predictions[prediction].0 += 1;
+            self.predictions[prediction].uses += 1;
             if let Some(parent) = parent {
                 self.nodes[parent].children += 1;
             }
@@ -221,8 +257,8 @@ impl SearchObserver for BeamRecorder<'_> {
 
     fn on_step(&mut self) {
         for prediction in &mut self.predictions[self.first_prediction..] {
-            if prediction.0 == 0 {
-                prediction.1 = None;
+            if prediction.uses == 0 {
+                prediction.prediction = None;
             }
         }
         let before = std::mem::replace(&mut self.live, std::mem::take(&mut self.next_live));

@@ -40,9 +40,6 @@ class TrainOptions(TypedDict, total=False):
     joint_vocabulary: bool
     """Share one vocabulary between both sides."""
 
-    max_length: int
-    """Maximum number of tokens per side; longer pairs are skipped [default: 128]"""
-
     preset: Literal["auto", "fast", "best", "tiny", "small", "medium", "large"]
     """Preset of model size and training length; more specific options override it [default: auto]"""
 
@@ -81,6 +78,9 @@ class TrainOptions(TypedDict, total=False):
 
     initial_state: Literal["mean", "backward-first"]
     """Source of the decoder's initial state [default: mean]"""
+
+    max_length: int
+    """Maximum number of tokens per side; longer pairs are skipped [default: 128]"""
 
     dropout: float
     """Dropout rate of embeddings, annotations, states and readout [default: 0.3; 0.5 for single words without features;
@@ -140,20 +140,6 @@ class TrainOptions(TypedDict, total=False):
     precision: Literal["auto", "f32", "bf16"]
     """Precision of matrix products on the CPU. Parameters, sums and all other arithmetic are f32 [default: f32]"""
 
-    max_epochs: int
-    """Maximum number of epochs [default: chosen from the data]"""
-
-    max_minutes: float
-    """Time limit in minutes, including preparation and earlier runs [default: none]. The model size is chosen to fit
-    it. Training stops earlier if further epochs would not help."""
-
-    save_every: float
-    """Minutes between saves of the state for --resume; each validation saves it too [default: 5]"""
-
-    patience: int
-    """Stop after N consecutive validations without improvement of score or loss [default: 6 with plateau; 10 with
-    --init-from; else unlimited]"""
-
     validate_every: int
     """Number of steps between validations [default: one epoch]"""
 
@@ -175,6 +161,20 @@ class TrainOptions(TypedDict, total=False):
 
     seed: int
     """Seed of all random numbers [default: 1]"""
+
+    max_epochs: int
+    """Maximum number of epochs [default: chosen from the data]"""
+
+    max_minutes: float
+    """Time limit in minutes, including preparation and earlier runs [default: none]. The model size is chosen to fit
+    it. Training stops earlier if further epochs would not help."""
+
+    save_every: float
+    """Minutes between saves of the state for --resume; each validation saves it too [default: 5]"""
+
+    patience: int
+    """Stop after N consecutive validations without improvement of score or loss [default: 6 with plateau; 10 with
+    --init-from; else unlimited]"""
 
     guide: Union[str, os.PathLike[str]]
     """File of word links for guided alignment, instead of the statistical aligner's: one line of s-t links per training

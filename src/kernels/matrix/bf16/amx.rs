@@ -57,20 +57,22 @@ impl TileRegisters {
         Some(Self(PhantomData))
     }
 
-    /// As [`TileKernel::multiply`](super::product::TileKernel::multiply).
+    /// Writes the sums over all tiles of terms of two tiles of rows and two tiles of columns; see
+    /// [`TileKernel::multiply`](super::product::TileKernel::multiply).
     pub fn multiply(&self, [upper, lower]: [&[Tile]; 2], [first, second]: [&[Tile]; 2], sums: &mut Sums) {
-        // Sums of tiles that are missing are not used: those of the others take their place.
-        let other = |tiles: &[Tile], instead: &[Tile]| if tiles.is_empty() { instead } else { tiles }.as_ptr();
         let count = upper.len();
         assert!(
             count > 0 && first.len() == count && [lower, second].iter().all(|tiles| [0, count].contains(&tiles.len()))
         );
+        // Sums of tiles that are missing are not used: those of the others take their place.
+        let second = if second.is_empty() { first } else { second };
+        let right = [first, second].map(<[Tile]>::as_ptr);
         if lower.is_empty() {
             // SAFETY: the registers are configured, all pointers have `count` tiles, and `sums` has both tiles written.
-            unsafe { multiply_row(upper.as_ptr(), [first.as_ptr(), other(second, first)], count, sums) };
+            unsafe { multiply_row(upper.as_ptr(), right, count, sums) };
         } else {
-            let (left, right) = ([upper, lower].map(<[Tile]>::as_ptr), [first.as_ptr(), other(second, first)]);
-            // SAFETY: as above, with four tiles written.
+            let left = [upper, lower].map(<[Tile]>::as_ptr);
+            // SAFETY: the registers are configured, all pointers have `count` tiles, and `sums` has four tiles written.
             unsafe { multiply_square(left, right, count, sums) };
         }
     }
@@ -130,7 +132,7 @@ unsafe fn multiply_square(left: [*const Tile; 2], right: [*const Tile; 2], count
 /// Writes the product of one tile of rows by two tiles of columns.
 ///
 /// # Safety
-/// As [`multiply_square`].
+/// The registers are configured, and each pointer has `count` > 0 tiles.
 unsafe fn multiply_row(left: *const Tile, right: [*const Tile; 2], count: usize, sums: &mut Sums) {
     // SAFETY: as in `multiply_square`.
     unsafe {

@@ -13,7 +13,8 @@ pub(super) fn is_available() -> bool {
     allows_avx512() && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bf16")
 }
 
-/// As [`TileKernel::multiply`](super::product::TileKernel::multiply).
+/// Writes the sums over all tiles of terms of two tiles of rows and two tiles of columns; see
+/// [`TileKernel::multiply`](super::product::TileKernel::multiply).
 ///
 /// # Safety
 /// [`is_available`] must be true.

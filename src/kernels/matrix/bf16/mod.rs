@@ -65,14 +65,16 @@ fn round_pair(first: f32, second: f32) -> u32 {
 mod tests {
     use super::*;
 
+    fn rounded(x: f32) -> f32 {
+        f32::from_bits(round(x) & 0xFFFF_0000)
+    }
+
     #[test]
     fn rounds_to_nearest_even() {
-        let rounded = |x: f32| f32::from_bits(round(x) & 0xFFFF_0000);
-        let one = |bits: u32| f32::from_bits(0x3F80_0000 + bits);
         let cases = [(0x7FFF, 0), (0x8000, 0), (0x8001, 0x1_0000), (0x1_8000, 0x2_0000), (0x2_8000, 0x2_0000)];
         for (bits, expected) in cases {
-            assert_eq!(rounded(one(bits)), one(expected));
-            assert_eq!(rounded(-one(bits)), -one(expected));
+            let [x, expected] = [bits, expected].map(|bits| f32::from_bits(0x3F80_0000 + bits));
+            assert_eq!([rounded(x), rounded(-x)], [expected, -expected]);
         }
         for same in [0.0, 1.5, -3.0, f32::INFINITY, f32::NEG_INFINITY] {
             assert_eq!(rounded(same), same);

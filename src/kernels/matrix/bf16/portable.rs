@@ -15,7 +15,8 @@ struct TileProduct<'a> {
     sums: &'a mut Sums,
 }
 
-/// As [`TileKernel::multiply`](super::product::TileKernel::multiply).
+/// Writes the sums over all tiles of terms of two tiles of rows and two tiles of columns; see
+/// [`TileKernel::multiply`](super::product::TileKernel::multiply).
 pub(super) fn multiply(left: [&[Tile]; 2], right: [&[Tile]; 2], sums: &mut Sums) {
     dispatch(TileProduct { left, right, sums });
 }

@@ -136,8 +136,8 @@ mod tests {
 
     /// Nearest bf16, by way of f64.
     fn rounded(x: f32) -> f64 {
-        let token = 2f64.powi(f64::from(x).abs().log2().floor() as i32 - 7);
-        (f64::from(x) / token).round_ties_even() * token
+        let unit = 2f64.powi(f64::from(x).abs().log2().floor() as i32 - 7);
+        (f64::from(x) / unit).round_ties_even() * unit
     }
 
     fn values(count: usize, seed: u64) -> Vec<f32> {
