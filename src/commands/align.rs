@@ -18,7 +18,9 @@ use crate::cli::{AlignArgs, ExplicitArgs, joined_options_of};
 use crate::error::usage;
 use crate::evaluation::{UNKNOWN_SIZE, pair_sizes, read_gold};
 use crate::render::{AlignmentFormat, Item, ListFormat, RenderOptions, Renderer, write_lexicon, write_noisy_pairs};
-use crate::text::{LineNumbers, OnError, Pair, PairFiles, PairStream, WordSplitting, without_features, word_spans};
+use crate::text::{
+    Languages, LineNumbers, OnError, Pair, PairFiles, PairStream, WordSplitting, without_features, word_spans,
+};
 use crate::translator::{AlignerSource, LineWarnings, LinkOptions, LinkedPair, Linker, LinksFrom, Translator};
 
 /// Largest number of pairs that --format svg draws without --only.
@@ -157,6 +159,7 @@ fn render_options(args: &AlignArgs, files: &PairFiles, linker: &Linker, output: 
         n_best: false,
         min_link_score: linker.min_link_score(),
         heatmap: heatmap(output.is_terminal()),
+        languages: Languages::of_files(files),
     }
 }
 

@@ -38,7 +38,9 @@ impl FileFormat for Docx {
 fn has_texts(name: &str) -> bool {
     let part = name.strip_prefix("word/").and_then(|name| name.strip_suffix(".xml"));
     part.is_some_and(|part| {
-        matches!(part, "document" | "footnotes" | "endnotes") || part.starts_with("header") || part.starts_with("footer")
+        matches!(part, "document" | "footnotes" | "endnotes")
+            || part.starts_with("header")
+            || part.starts_with("footer")
     })
 }
 
@@ -167,7 +169,8 @@ impl XmlFile<'_> {
         let first = properties.map_or(index + 1, |&properties| self.ends[properties] + 1);
         let end = self.ends[index];
         let base = self.base_format(&children);
-        let mut paragraph = Paragraph { file: self, base, open: None, fields: Vec::new(), builder: SegmentBuilder::default() };
+        let mut paragraph =
+            Paragraph { file: self, base, open: None, fields: Vec::new(), builder: SegmentBuilder::default() };
         paragraph.read(first..end);
         let Paragraph { base, builder, .. } = paragraph;
         let start = self.events[first].range.start;

@@ -36,8 +36,11 @@ impl Input {
     pub fn open(path: &Path) -> Result<Self> {
         let is_standard = path == Path::new("-");
         let name = if is_standard { "standard input".to_owned() } else { path.display().to_string() };
-        let bytes: Box<dyn Read + Send> =
-            if is_standard { Box::new(stdin()) } else { Box::new(File::open(path).with_context(|| cannot_read(&name))?) };
+        let bytes: Box<dyn Read + Send> = if is_standard {
+            Box::new(stdin())
+        } else {
+            Box::new(File::open(path).with_context(|| cannot_read(&name))?)
+        };
         let mut given = BufReader::new(bytes);
         let is_compressed = is_gzip(start_of(&mut given, &name)?);
         let mut reader = decompressed(given, &name)?;

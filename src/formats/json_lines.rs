@@ -222,7 +222,8 @@ mod tests {
 
     #[test]
     fn goes_on_after_a_line_that_is_no_pair() {
-        let mut reader = reader("{\"en\": \"a\", \"fr\": \"b\"}\n{\"en\": \"c\"}\n{\n{\"fr\": \"f\", \"en\": \"e\"}\n", None);
+        let mut reader =
+            reader("{\"en\": \"a\", \"fr\": \"b\"}\n{\"en\": \"c\"}\n{\n{\"fr\": \"f\", \"en\": \"e\"}\n", None);
         assert_eq!(reader.next_pair().unwrap().unwrap(), ["a", "b"]);
         assert_eq!(reader.languages(), Some(["en", "fr"].map(str::to_owned)));
         let error = reader.next_pair().unwrap().unwrap_err();

@@ -13,7 +13,12 @@ struct Candidate {
 
 /// Puts breaks at the spaces of a translation whose places are most like those in the text, which had so many characters. A break
 /// without a space for it is left out.
-pub(super) fn placed_breaks(pieces: Vec<Piece>, breaks: &[LineBreak], characters: usize, syntax: &dyn Syntax) -> Vec<Piece> {
+pub(super) fn placed_breaks(
+    pieces: Vec<Piece>,
+    breaks: &[LineBreak],
+    characters: usize,
+    syntax: &dyn Syntax,
+) -> Vec<Piece> {
     if breaks.is_empty() {
         return pieces;
     }

@@ -182,8 +182,8 @@ impl Run<'_, '_> {
 
     /// True for an element that is no part of the sentence: an image, an address, or a link without a text.
     fn is_whole(&self, index: usize, tag: &Tag) -> bool {
-        let is_address =
-            matches!(tag, Tag::Link { link_type: LinkType::Autolink | LinkType::Email, .. }) || self.end_of(index) == index + 1;
+        let is_address = matches!(tag, Tag::Link { link_type: LinkType::Autolink | LinkType::Email, .. })
+            || self.end_of(index) == index + 1;
         is_address || matches!(tag, Tag::Image { .. })
     }
 
@@ -205,7 +205,8 @@ impl Run<'_, '_> {
 
     /// Returns what stands for a line end: all from the text before to the text after it, such as the mark of a quotation.
     fn line_end(&self, index: usize) -> String {
-        let start = index.checked_sub(1).map_or(self.inlines[index].range.start, |before| self.inlines[before].range.end);
+        let start =
+            index.checked_sub(1).map_or(self.inlines[index].range.start, |before| self.inlines[before].range.end);
         let end = self.inlines.get(index + 1).map_or(self.inlines[index].range.end, |after| after.range.start);
         let code = &self.text[start.min(end)..end];
         // The backslash before the next character belongs to that.
@@ -239,7 +240,8 @@ impl Run<'_, '_> {
     fn link_end(&self, index: usize) -> String {
         let range = &self.inlines[index].range;
         let is_start = |inline: &&Inline| inline.range == *range;
-        let Some(Inline { event: Event::Start(Tag::Link { link_type, .. }), .. }) = self.inlines.iter().find(is_start) else {
+        let Some(Inline { event: Event::Start(Tag::Link { link_type, .. }), .. }) = self.inlines.iter().find(is_start)
+        else {
             return "]".to_owned();
         };
         let content = range.start + 1..self.inlines[index - 1].range.end;
@@ -296,7 +298,9 @@ mod tests {
         let written = document.translated(&[translation]);
         assert_eq!(written, "> Il *dort*\n> dans [la maison][the house]. 1 \\* 2\n\n[the house]: u\n");
         let document = parse("a\n");
-        for (text, expected) in [("# b", "\\# b\n"), ("1. b", "1\\. b\n"), ("- b", "\\- b\n"), ("snake_case", "snake_case\n")] {
+        for (text, expected) in
+            [("# b", "\\# b\n"), ("1. b", "1\\. b\n"), ("- b", "\\- b\n"), ("snake_case", "snake_case\n")]
+        {
             assert_eq!(document.translated(&[text.to_owned()]), expected);
         }
     }

@@ -53,7 +53,7 @@ fn parse(text: &str) -> Result<TextDocument, FormatError> {
             XmlEvent::Start(tag) if tag.prefix == "text:" && matches!(&*tag.name, "p" | "h") => {
                 let end = ends[index];
                 let inner = range.end..events[end].range.start;
-                segments.extend(paragraph(text, &events, &ends, index + 1..end).finish(inner, &Odt));
+                segments.extend(paragraph(&events, &ends, index + 1..end).finish(inner, &Odt));
             }
             _ => {}
         }
@@ -63,7 +63,7 @@ fn parse(text: &str) -> Result<TextDocument, FormatError> {
 }
 
 /// Returns the content of a paragraph. Notes, pictures and the like are points, in which there may be paragraphs of their own.
-fn paragraph(text: &str, events: &[PlacedEvent], ends: &[usize], content: Range<usize>) -> SegmentBuilder {
+fn paragraph(events: &[PlacedEvent], ends: &[usize], content: Range<usize>) -> SegmentBuilder {
     let mut builder = SegmentBuilder::default();
     let mut index = content.start;
     while index < content.end {
@@ -117,10 +117,16 @@ mod tests {
             "A <x0>note</x0>",
         ];
         assert_eq!(parsed(CONTENT).texts(), texts);
-        let translations =
-            ["Le renard <x0>roux</x0>", "&lt;Il&gt; dort<x0/>.<br x1>Ici<!--2--><!--3--> <x4>même</x4>", "Une <x0>note</x0>"];
+        let translations = [
+            "Le renard <x0>roux</x0>",
+            "&lt;Il&gt; dort<x0/>.<br x1>Ici<!--2--><!--3--> <x4>même</x4>",
+            "Une <x0>note</x0>",
+        ];
         let written = parsed(CONTENT).translated(&translations.map(str::to_owned));
-        assert!(written.contains("1\">Le renard <text:span text:style-name=\"T1\">roux</text:span></text:h>"), "{written}");
+        assert!(
+            written.contains("1\">Le renard <text:span text:style-name=\"T1\">roux</text:span></text:h>"),
+            "{written}"
+        );
         assert!(written.contains("<text:p>&lt;Il&gt; dort<text:note text:id=\"n\">"), "{written}");
         assert!(written.contains("<text:p>Une <text:a xlink:href=\"u\">note</text:a></text:p>"), "{written}");
         assert!(written.contains("<text:p>gone</text:p>"), "{written}");

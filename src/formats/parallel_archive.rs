@@ -79,8 +79,10 @@ fn parallel_files(names: &[String], sides: Option<&[String; 2]>) -> Result<[Side
     }
     match &pairs[..] {
         [(_, files)] => Ok(files.clone()),
-        [] => Err("no two parallel files such as corpus.en and corpus.fr are in this archive; unpack it and name its files"
-            .to_owned()),
+        [] => Err(
+            "no two parallel files such as corpus.en and corpus.fr are in this archive; unpack it and name its files"
+                .to_owned(),
+        ),
         [(first, _), (second, _), ..] => {
             Err(format!("parallel files {first} and {second} are in this archive; unpack it and name those you want"))
         }
@@ -96,11 +98,13 @@ fn in_order(stem: &str, [first, second]: [SideFile; 2]) -> [SideFile; 2] {
 /// True for the extension of a file that names a language.
 fn is_code(extension: &str) -> bool {
     let mut parts = extension.split(['-', '_']);
-    let is_language = parts.next().is_some_and(|part| {
-        (2..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphabetic())
-    });
+    let is_language = parts
+        .next()
+        .is_some_and(|part| (2..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphabetic()));
     const OTHERS: [&str; 12] = ["txt", "xml", "ids", "csv", "tsv", "md", "gz", "pdf", "tmx", "tar", "doc", "htm"];
-    is_language && parts.all(|part| (2..=4).contains(&part.len())) && !OTHERS.contains(&&*extension.to_ascii_lowercase())
+    is_language
+        && parts.all(|part| (2..=4).contains(&part.len()))
+        && !OTHERS.contains(&&*extension.to_ascii_lowercase())
 }
 
 /// Pairs of two files.

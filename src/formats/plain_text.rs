@@ -112,19 +112,17 @@ mod tests {
     #[test]
     fn paragraphs_are_texts() {
         let document = parse(LETTER);
-        let expected = [
-            "Dear Ann,",
-            "the fox &lt;sleeps&gt; &amp; the owl sings in the old house.",
-            "one two",
-            "three",
-            "four",
-        ];
+        let expected =
+            ["Dear Ann,", "the fox &lt;sleeps&gt; &amp; the owl sings in the old house.", "one two", "three", "four"];
         assert_eq!(document.texts(), expected);
         assert_eq!(document.lines(), [1, 3, 7, 9, 10]);
         let mut translations = expected.map(str::to_owned);
         translations[1] = "le renard &lt;dort&gt; et le hibou chante dans la vieille maison.".to_owned();
         let written = document.translated(&translations);
-        assert!(written.contains("le renard <dort> et le\r\n  hibou chante dans\r\nla vieille maison.\r\n"), "{written}");
+        assert!(
+            written.contains("le renard <dort> et le\r\n  hibou chante dans\r\nla vieille maison.\r\n"),
+            "{written}"
+        );
     }
 
     #[test]

@@ -111,7 +111,10 @@ fn messages(text: &str) -> Result<Vec<Message>, FormatError> {
             _ => None,
         };
         let (Some(next), Some(part)) = (next, unquoted(quoted)) else {
-            return Err(FormatError::last(line, "no line of a PO file: expected a keyword such as msgid and a text in quotes"));
+            return Err(FormatError::last(
+                line,
+                "no line of a PO file: expected a keyword such as msgid and a text in quotes",
+            ));
         };
         if !keyword.is_empty() && matches!(next, Field::Context | Field::Id) && field == Some(Field::Translation) {
             messages.push(std::mem::take(&mut message));

@@ -20,21 +20,8 @@ use super::wmt_xml::WmtXml;
 use super::xliff::Xliff;
 
 /// Formats that are recognized, those with the clearest beginning first.
-const FORMATS: [&dyn FileFormat; 13] = [
-    &Tmx,
-    &Xliff,
-    &WmtXml,
-    &Sgm,
-    &WebVtt,
-    &JsonLines,
-    &Odt,
-    &Docx,
-    &ParallelArchive,
-    &Po,
-    &SubRip,
-    &Html,
-    &Markdown,
-];
+const FORMATS: [&dyn FileFormat; 13] =
+    [&Tmx, &Xliff, &WmtXml, &Sgm, &WebVtt, &JsonLines, &Odt, &Docx, &ParallelArchive, &Po, &SubRip, &Html, &Markdown];
 
 /// Format of input that is given in place of the one that the file shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +84,13 @@ pub(super) fn of_name(path: &Path) -> Option<&'static dyn FileFormat> {
     let name = uncompressed_name(path);
     let extension = name.extension()?.to_str()?.to_ascii_lowercase();
     FORMATS.into_iter().find(|format| format.extensions().contains(&&*extension))
+}
+
+/// True if the name of a file stands for a format that is not one of lines.
+pub fn has_format_name(path: &Path) -> bool {
+    const NOT_WRITTEN: [&str; 4] = ["pdf", "doc", "rtf", "xlsx"];
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    of_name(path).is_some() || extension.is_some_and(|extension| NOT_WRITTEN.contains(&&*extension))
 }
 
 /// Returns the name of a compressed file without `.gz`, other names as they are.

@@ -147,6 +147,8 @@ mod tests {
         assert_eq!(lines(text).unwrap(), "the cat\nAT&T & éx 1 < 2\n\n");
         assert_eq!(lines("<refset>").unwrap(), "");
         assert!(lines("<seg>a").is_err());
-        assert!(Sgm.is_start(text) && Sgm.is_start("<refset x>") && !Sgm.is_start("the <srcset>") && !Sgm.is_start("<seg>"));
+        assert!(
+            Sgm.is_start(text) && Sgm.is_start("<refset x>") && !Sgm.is_start("the <srcset>") && !Sgm.is_start("<seg>")
+        );
     }
 }

@@ -128,7 +128,12 @@ fn dash_length(line: &str) -> usize {
 }
 
 /// Returns the segment of lines that are shown together.
-fn segment(text: &str, lines: &[Range<usize>], syntax: &'static dyn Syntax, decode: fn(&str) -> String) -> Option<Segment> {
+fn segment(
+    text: &str,
+    lines: &[Range<usize>],
+    syntax: &'static dyn Syntax,
+    decode: fn(&str) -> String,
+) -> Option<Segment> {
     let mut builder = SegmentBuilder::default();
     for (index, line) in lines.iter().enumerate() {
         if index > 0 {
@@ -166,7 +171,8 @@ mod tests {
         let expected = ["The fox <x0>sleeps</x0> &amp; sings.", "Where is it?", "<!--0-->There!", "The end &lt;3"];
         assert_eq!(document.texts(), expected);
         assert_eq!(document.lines(), [3, 8, 9, 17]);
-        let translations = ["le renard qui <x0>dort</x0> chante", "où ?", "<!--0-->là", "&lt;fin&gt;"].map(str::to_owned);
+        let translations =
+            ["le renard qui <x0>dort</x0> chante", "où ?", "<!--0-->là", "&lt;fin&gt;"].map(str::to_owned);
         let written = document.translated(&translations);
         assert!(written.contains("2,500\r\nle renard\r\nqui <i>dort</i> chante\r\n\r\n2\r\n"), "{written}");
         assert!(written.contains("\r\n- où ?\r\n- {\\an8}là\r\n\r\n") && written.ends_with("\r\n< fin>"), "{written}");

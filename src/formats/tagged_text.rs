@@ -6,9 +6,15 @@ use super::segment::{Code, SegmentBuilder};
 enum Part<'t> {
     Text(&'t str),
     /// Start tag with the name of the element.
-    Open { name: &'t str, tag: &'t str },
+    Open {
+        name: &'t str,
+        tag: &'t str,
+    },
     /// End tag.
-    Close { name: &'t str, tag: &'t str },
+    Close {
+        name: &'t str,
+        tag: &'t str,
+    },
     /// Tag of `<br>`.
     LineEnd(&'t str),
     /// Tag without an element, or what braces enclose after a backslash.

@@ -135,9 +135,46 @@ pub(super) mod testing {
 
     /// Words that any syntax could mistake for something else.
     const WORDS: [&str; 40] = [
-        "word", "Été", "日本", "a_b", "_x_", "*", "*y*", "**", "`c`", "[l]", "[l](u)", "]", "!", "<", "<b>", "</i>", "&", "&amp;",
-        "&lt;", "#", "-", "- z", "1.", "2)", "+", ">", "|", "~", "~~", "\\", "\\n", "\"q\"", "'", "{x}", "-->", "$m$", "https://a.b/c_d",
-        "=", "100 %", "<!-- c -->",
+        "word",
+        "Été",
+        "日本",
+        "a_b",
+        "_x_",
+        "*",
+        "*y*",
+        "**",
+        "`c`",
+        "[l]",
+        "[l](u)",
+        "]",
+        "!",
+        "<",
+        "<b>",
+        "</i>",
+        "&",
+        "&amp;",
+        "&lt;",
+        "#",
+        "-",
+        "- z",
+        "1.",
+        "2)",
+        "+",
+        ">",
+        "|",
+        "~",
+        "~~",
+        "\\",
+        "\\n",
+        "\"q\"",
+        "'",
+        "{x}",
+        "-->",
+        "$m$",
+        "https://a.b/c_d",
+        "=",
+        "100 %",
+        "<!-- c -->",
     ];
 
     /// Returns a translation of a text: each of its tags, with random words between them.
@@ -214,7 +251,8 @@ mod tests {
         inner.text("two");
         let mut last = SegmentBuilder::default();
         last.text("four");
-        let segments = [inner.finish(12..15, &Brackets), last.finish(26..30, &Brackets), outer.finish(1..23, &Brackets)];
+        let segments =
+            [inner.finish(12..15, &Brackets), last.finish(26..30, &Brackets), outer.finish(1..23, &Brackets)];
         TextDocument::new(text.to_owned(), segments.into_iter().flatten().collect())
     }
 

@@ -1,12 +1,14 @@
 //! TMX 1.1 to 1.4, the exchange format of translation memories: units with a variant for each language.
 
+use std::io::{Result as IoResult, Write};
+
 use anyhow::Result;
 
 use super::file_format::FileFormat;
 use super::input::{ByteReader, Input};
 use super::languages::is_same;
 use super::pair_reader::{FormatError, PairReader};
-use super::xml::{InlineText, Tag, XmlEvent, XmlReader};
+use super::xml::{InlineText, Tag, XmlEvent, XmlReader, push_escaped};
 
 /// Elements inside of a segment whose content is the code of another format.
 const CODES: [&str; 5] = ["bpt", "ept", "it", "ph", "ut"];
@@ -191,6 +193,59 @@ impl PairReader for TmxPairs {
     }
 }
 
+/// Writer of a translation memory.
+pub struct TmxWriter {
+    languages: [String; 2],
+    begun: bool,
+}
+
+impl TmxWriter {
+    /// Returns a writer of units in these languages, source and target; without them, the languages are undetermined.
+    pub fn new(languages: Option<[String; 2]>) -> Self {
+        Self { languages: languages.unwrap_or(["und", "und"].map(str::to_owned)), begun: false }
+    }
+
+    /// Writes a unit with a source and a target, unless one of them is blank.
+    ///
+    /// # Errors
+    /// Writing fails.
+    pub fn unit(&mut self, out: &mut dyn Write, texts: [&str; 2]) -> IoResult<()> {
+        self.begin(out)?;
+        if texts.iter().any(|text| text.trim().is_empty()) {
+            return Ok(());
+        }
+        let mut unit = String::from("<tu>");
+        for (language, text) in self.languages.iter().zip(texts) {
+            unit.push_str(&format!("<tuv xml:lang=\"{language}\"><seg>"));
+            push_escaped(&mut unit, text);
+            unit.push_str("</seg></tuv>");
+        }
+        writeln!(out, "{unit}</tu>")
+    }
+
+    /// Completes the file.
+    ///
+    /// # Errors
+    /// Writing fails.
+    pub fn finish(&mut self, out: &mut dyn Write) -> IoResult<()> {
+        self.begin(out)?;
+        writeln!(out, "</body>\n</tmx>")
+    }
+
+    fn begin(&mut self, out: &mut dyn Write) -> IoResult<()> {
+        if std::mem::replace(&mut self.begun, true) {
+            return Ok(());
+        }
+        let (source, version) = (&self.languages[0], env!("CARGO_PKG_VERSION"));
+        writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<tmx version=\"1.4\">")?;
+        writeln!(
+            out,
+            "<header creationtool=\"softalign\" creationtoolversion=\"{version}\" segtype=\"sentence\" o-tmf=\"softalign\" \
+             adminlang=\"en\" srclang=\"{source}\" datatype=\"plaintext\"/>\n<body>"
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{BufReader, Cursor};
@@ -227,6 +282,18 @@ mod tests {
     fn old_files_name_languages_otherwise() {
         let unit = "<tu srclang='de'><tuv lang='en'><seg>a</seg></tuv><tuv lang='de'><seg>b</seg></tuv></tu>";
         assert_eq!(all_pairs(&mut reader(&memory("", unit), None)).unwrap(), [["b", "a"]]);
+    }
+
+    #[test]
+    fn reads_what_it_writes() {
+        let mut written = Vec::new();
+        let mut writer = TmxWriter::new(Some(["en", "fr"].map(str::to_owned)));
+        for texts in [["a < b & c", "\"é\""], ["", "x"], ["d", "e"]] {
+            writer.unit(&mut written, texts).unwrap();
+        }
+        writer.finish(&mut written).unwrap();
+        let text = String::from_utf8(written).unwrap();
+        assert_eq!(all_pairs(&mut reader(&text, None)).unwrap(), [["a < b & c", "\"é\""], ["d", "e"]]);
     }
 
     #[test]

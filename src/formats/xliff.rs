@@ -218,7 +218,12 @@ fn parse(text: &str) -> Result<TextDocument, FormatError> {
 }
 
 /// Reads an element after its start tag.
-fn element(reader: &mut XmlReader<&[u8]>, tag: Tag, start: Range<usize>, is_empty: bool) -> Result<Element, FormatError> {
+fn element(
+    reader: &mut XmlReader<&[u8]>,
+    tag: Tag,
+    start: Range<usize>,
+    is_empty: bool,
+) -> Result<Element, FormatError> {
     let mut element = Element { tag, end: start.end, start, content: Vec::new(), inner: None };
     let mut depth = 0;
     while !is_empty {
@@ -356,16 +361,16 @@ mod tests {
     #[test]
     fn targets_are_written_where_they_are_missing() {
         let document = parse(V1).unwrap();
-        let texts = [
-            "The <x0>red</x0> fox<x1/> &amp; I",
-            "a <x0>cat</x0>",
-            "<br x0>One.<br x1> <br x2>Two.<br x3>",
-            "copy",
-        ];
+        let texts =
+            ["The <x0>red</x0> fox<x1/> &amp; I", "a <x0>cat</x0>", "<br x0>One.<br x1> <br x2>Two.<br x3>", "copy"];
         assert_eq!(document.texts(), texts);
         assert_eq!(document.lines(), [4, 8, 9, 10]);
-        let translations =
-            ["Le renard <x0>roux</x0><x1/> &amp; moi", "un <x0>chat</x0>", "<br x0>Un.<br x1> <br x2>Deux.<br x3>", "copie"];
+        let translations = [
+            "Le renard <x0>roux</x0><x1/> &amp; moi",
+            "un <x0>chat</x0>",
+            "<br x0>Un.<br x1> <br x2>Deux.<br x3>",
+            "copie",
+        ];
         let written = document.translated(&translations.map(str::to_owned));
         let expected = V1
             .replace(
@@ -397,6 +402,6 @@ mod tests {
 
     #[test]
     fn reports_the_line_of_a_damaged_file() {
-        assert_eq!(parse("<xliff>\n<file>\n</xliff>").unwrap_err().line, 3);
+        assert_eq!(parse("<xliff>\n<file>\n</xliff>").err().unwrap().line, 3);
     }
 }

@@ -11,6 +11,7 @@ use super::pair_reader::{FormatError, on_one_line};
 
 /// Deepest nesting of elements.
 const MAX_DEPTH: usize = 1000;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Maximum bytes of a text, a tag or a comment in a stream.
 const MAX_EVENT_BYTES: usize = 64 << 20;
 
@@ -63,17 +64,22 @@ pub(super) struct PlacedEvent {
 pub(super) struct XmlReader<R> {
     reader: Reader<LineCounter<R>>,
     buffer: Vec<u8>,
+    /// Bytes before the first event: those of a byte order mark.
+    skipped: usize,
     depth: usize,
     ended: bool,
 }
 
 impl<R: BufRead> XmlReader<R> {
-    /// Reads a file in UTF-8. A byte order mark shifts no place.
-    pub fn new(reader: R) -> Self {
+    /// Reads a file in UTF-8.
+    pub fn new(mut reader: R) -> Self {
+        let has_mark = reader.fill_buf().is_ok_and(|start| start.starts_with(BYTE_ORDER_MARK));
+        let skipped = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
+        reader.consume(skipped);
         let mut reader = Reader::from_reader(LineCounter { reader, lines: 0 });
         // Translators' programs write lone ampersands at times.
         reader.config_mut().allow_dangling_amp = true;
-        Self { reader, buffer: Vec::new(), depth: 0, ended: false }
+        Self { reader, buffer: Vec::new(), skipped, depth: 0, ended: false }
     }
 
     /// Number of the line that is read, from 1.
@@ -120,7 +126,7 @@ impl<R: BufRead> XmlReader<R> {
     }
 
     fn position(&self) -> usize {
-        usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX)
+        self.skipped + usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX - self.skipped)
     }
 }
 
@@ -159,22 +165,19 @@ fn converted(event: &Event) -> XmlEvent {
     match event {
         Event::Start(tag) => XmlEvent::Start(start_tag(tag)),
         Event::Empty(tag) => XmlEvent::Empty(start_tag(tag)),
-        Event::End(tag) => XmlEvent::End(split_name(&utf8(tag.name().as_ref())).1.to_owned()),
-        Event::Text(text) => XmlEvent::Text(utf8(text).into_owned()),
-        Event::CData(text) => XmlEvent::Text(utf8(text).into_owned()),
-        Event::GeneralRef(name) => XmlEvent::Text(decoded(&format!("&{};", utf8(name))).into_owned()),
+        Event::End(tag) => XmlEvent::End(split_name(tag.name().0).1.to_owned()),
+        Event::Text(text) => XmlEvent::Text((**text).to_owned()),
+        Event::CData(text) => XmlEvent::Text((**text).to_owned()),
+        Event::GeneralRef(name) => XmlEvent::Text(decoded(&format!("&{};", &**name)).into_owned()),
         _ => XmlEvent::Other,
     }
 }
 
 fn start_tag(tag: &BytesStart) -> Tag {
-    let name = tag.name();
-    let name = utf8(name.as_ref());
-    let (prefix, local) = split_name(&name);
+    let (prefix, local) = split_name(tag.name().0);
     let mut attributes = Vec::new();
     for attribute in tag.attributes().with_checks(false).flatten() {
-        let key = utf8(attribute.key.as_ref()).into_owned();
-        attributes.push((key, decoded(&utf8(&attribute.value)).into_owned()));
+        attributes.push((attribute.key.0.to_owned(), decoded(&attribute.value).into_owned()));
     }
     Tag { name: local.to_owned(), prefix: prefix.to_owned(), attributes }
 }
@@ -182,10 +185,6 @@ fn start_tag(tag: &BytesStart) -> Tag {
 /// Splits a name after the prefix of its namespace.
 fn split_name(name: &str) -> (&str, &str) {
     name.split_at(name.find(':').map_or(0, |colon| colon + 1))
-}
-
-fn utf8(bytes: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(bytes)
 }
 
 /// Decodes character references, those of HTML too.
@@ -300,7 +299,8 @@ mod tests {
         let start = start.unwrap();
         assert_eq!((&*start.name, &*start.prefix, start.attribute("b")), ("a", "p:", Some("1 & 2")));
         assert!(start.has("x:c", "é") && !start.has("c", "é"));
-        let texts: String = events.iter().map(|placed| if let XmlEvent::Text(text) = &placed.event { text } else { "" }).collect();
+        let texts: String =
+            events.iter().map(|placed| if let XmlEvent::Text(text) = &placed.event { text } else { "" }).collect();
         assert_eq!(texts, "\nt < &e; & é<&\n", "nothing that a document type defines is read");
         assert!(events.iter().any(|placed| placed.event == XmlEvent::End("a".to_owned())));
     }
