@@ -1,6 +1,6 @@
 //! Line ends within a text: a translation is broken into as many lines, where the text was.
 
-use super::segment::{LineBreak, Piece, Syntax};
+use super::segment::{LineBreak, Piece, Segment, Syntax};
 
 /// Space at which a line may end.
 struct Candidate {
@@ -11,22 +11,18 @@ struct Candidate {
     byte: usize,
 }
 
-/// Puts breaks at the spaces of a translation whose places are most like those in the text, which had so many characters. A break
-/// without a space for it is left out.
-pub(super) fn placed_breaks(
-    pieces: Vec<Piece>,
-    breaks: &[LineBreak],
-    characters: usize,
-    syntax: &dyn Syntax,
-) -> Vec<Piece> {
+/// Puts the breaks of a segment at the spaces of its translation whose places are most like those in the text. A break without a
+/// space for it is left out.
+pub(super) fn placed_breaks(pieces: Vec<Piece>, segment: &Segment) -> Vec<Piece> {
+    let Segment { breaks, characters, syntax, .. } = segment;
     if breaks.is_empty() {
         return pieces;
     }
-    let (candidates, total) = candidates(&pieces, syntax);
+    let (candidates, total) = candidates(&pieces, *syntax);
     let mut chosen: Vec<(&Candidate, usize)> = Vec::new();
     let mut next = 0;
     for (number, LineBreak { at, .. }) in breaks.iter().enumerate() {
-        let wanted = at * total / characters.max(1);
+        let wanted = at * total / characters.max(&1);
         let left = candidates.iter().enumerate().skip(next);
         let Some((index, best)) = left.min_by_key(|(_, one)| one.characters.abs_diff(wanted)) else { break };
         chosen.push((best, number));
@@ -76,7 +72,7 @@ fn candidates(pieces: &[Piece], syntax: &dyn Syntax) -> (Vec<Candidate>, usize) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::segment::Code;
+    use super::super::segment::{Code, SegmentBuilder};
     use super::*;
 
     struct NoDashes;
@@ -92,12 +88,15 @@ mod tests {
     }
 
     fn broken(text: &str, translation: &str) -> String {
-        let mut breaks = Vec::new();
-        for (at, _) in text.char_indices().filter(|(_, one)| *one == '\n') {
-            breaks.push(LineBreak { at, code: Code::literal("\n") });
+        let mut builder = SegmentBuilder::default();
+        for (index, line) in text.lines().enumerate() {
+            if index > 0 {
+                builder.line_break(Code::literal("\n"));
+            }
+            builder.text(line);
         }
-        let pieces = vec![Piece::Text(translation.to_owned())];
-        let broken = placed_breaks(pieces, &breaks, text.chars().count(), &NoDashes);
+        let segment = builder.finish(0..text.len(), &NoDashes).unwrap();
+        let broken = placed_breaks(segment.pieces(translation), &segment);
         broken.into_iter().map(|piece| if let Piece::Text(text) = piece { text } else { "\n".to_owned() }).collect()
     }
 

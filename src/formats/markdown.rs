@@ -239,9 +239,8 @@ impl Run<'_, '_> {
     /// Returns the end of a link. One by its text alone gets the text as its label, which must not be translated.
     fn link_end(&self, index: usize) -> String {
         let range = &self.inlines[index].range;
-        let is_start = |inline: &&Inline| inline.range == *range;
-        let Some(Inline { event: Event::Start(Tag::Link { link_type, .. }), .. }) = self.inlines.iter().find(is_start)
-        else {
+        let start = self.inlines.iter().find(|inline| inline.range == *range);
+        let Some(Inline { event: Event::Start(Tag::Link { link_type, .. }), .. }) = start else {
             return "]".to_owned();
         };
         let content = range.start + 1..self.inlines[index - 1].range.end;

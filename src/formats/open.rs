@@ -43,8 +43,7 @@ pub fn open_document(path: &Path, given: Option<InputFormat>) -> Result<Option<B
     if given.is_some() && by_name.is_none() {
         return Ok(None);
     }
-    let input =
-        if by_name.is_some() && (given.is_some() || path.exists()) { Some(Input::open(path)?) } else { regular(path) };
+    let input = if by_name.is_some() { Some(Input::open(path)?) } else { regular(path) };
     let Some(mut input) = input else { return Ok(None) };
     let name = input.name().to_owned();
     let by_start = if given.is_none() { of_start(input.start()) } else { None };

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use super::line_breaks::placed_breaks;
-
 /// Part of a document that is not translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Code {
@@ -108,7 +106,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Returns the translation as pieces.
+    /// Returns the translation as pieces, without line breaks.
     pub fn pieces(&self, translation: &str) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut rest = translation;
@@ -122,7 +120,7 @@ impl Segment {
             push_text(&mut pieces, &rest[..next]);
             rest = &rest[next..];
         }
-        placed_breaks(pieces, &self.breaks, self.characters, self.syntax)
+        pieces
     }
 
     /// True if a piece stands for one of the markers.
@@ -155,16 +153,24 @@ fn push_text(pieces: &mut Vec<Piece>, encoded: &str) {
     }
 }
 
+/// Form of a tag: what stands before and after its number, and what it means.
+struct TagForm {
+    start: &'static str,
+    end: &'static str,
+    piece: fn(usize) -> Piece,
+}
+
+const TAG_FORMS: [TagForm; 5] = [
+    TagForm { start: "</x", end: ">", piece: Piece::Close },
+    TagForm { start: "<x", end: "/>", piece: Piece::Point },
+    TagForm { start: "<x", end: ">", piece: Piece::Open },
+    TagForm { start: "<!--", end: "-->", piece: Piece::Point },
+    TagForm { start: "<br x", end: ">", piece: Piece::Point },
+];
+
 /// Reads the numbered tag at the start of a text. Returns it with its length.
 fn tag(text: &str) -> Option<(Piece, usize)> {
-    const FORMS: [(&str, &str, fn(usize) -> Piece); 5] = [
-        ("</x", ">", Piece::Close),
-        ("<x", "/>", Piece::Point),
-        ("<x", ">", Piece::Open),
-        ("<!--", "-->", Piece::Point),
-        ("<br x", ">", Piece::Point),
-    ];
-    for (start, end, piece) in FORMS {
+    for TagForm { start, end, piece } in TAG_FORMS {
         let Some(rest) = text.strip_prefix(start) else { continue };
         let digits = rest.len() - rest.trim_start_matches(|one: char| one.is_ascii_digit()).len();
         if let (Ok(number), true) = (rest[..digits].parse(), rest[digits..].starts_with(end)) {
@@ -236,8 +242,7 @@ impl SegmentBuilder {
 
     /// Returns the segment that these bytes of the document are; none if it has no letters.
     pub fn finish(self, range: Range<usize>, syntax: &'static dyn Syntax) -> Option<Segment> {
-        let has_letters = |item: &Item| matches!(item, Item::Text(text) if text.contains(char::is_alphabetic));
-        if !self.items.iter().any(has_letters) {
+        if !self.items.iter().any(Item::has_letters) {
             return None;
         }
         let ends = matched(&self.items);
@@ -293,6 +298,10 @@ impl Segment {
 }
 
 impl Item {
+    fn has_letters(&self) -> bool {
+        matches!(self, Self::Text(text) if text.contains(char::is_alphabetic))
+    }
+
     fn code(&self) -> &Code {
         static NONE: Code = Code::Literal(String::new());
         match self {
@@ -339,6 +348,7 @@ pub(super) fn push_encoded(output: &mut String, text: &str) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::line_breaks::placed_breaks;
     use super::*;
 
     struct Plain;
@@ -371,7 +381,8 @@ mod tests {
             Code::Literal(text) => text.clone(),
             Code::Part(_) | Code::Framed { .. } => String::new(),
         };
-        segment.syntax.write(segment, &segment.pieces(translation), &code)
+        let pieces = placed_breaks(segment.pieces(translation), segment);
+        segment.syntax.write(segment, &pieces, &code)
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use anyhow::{Result, ensure};
 
 use super::document::Document;
+use super::line_breaks::placed_breaks;
 use super::segment::{Code, Segment};
 
 /// Text with the segments in it.
@@ -66,9 +67,9 @@ impl TextDocument {
             self.write_range(segment.range.clone(), index + 1, translations, output);
             return;
         }
-        let code = |code: &Code| self.code(code, index, translations);
         output.push_str(&segment.around[0]);
-        output.push_str(&segment.syntax.write(segment, &segment.pieces(translation), &code));
+        let pieces = placed_breaks(segment.pieces(translation), segment);
+        output.push_str(&segment.syntax.write(segment, &pieces, &|code| self.code(code, index, translations)));
         output.push_str(&segment.around[1]);
     }
 

@@ -200,9 +200,9 @@ pub struct TmxWriter {
 }
 
 impl TmxWriter {
-    /// Returns a writer of units in these languages, source and target; without them, the languages are undetermined.
+    /// Returns a writer of units in these languages, source and target; without them, codes for private use tell the sides apart.
     pub fn new(languages: Option<[String; 2]>) -> Self {
-        Self { languages: languages.unwrap_or(["und", "und"].map(str::to_owned)), begun: false }
+        Self { languages: languages.unwrap_or(["x-source", "x-target"].map(str::to_owned)), begun: false }
     }
 
     /// Writes a unit with a source and a target, unless one of them is blank.

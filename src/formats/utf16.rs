@@ -2,8 +2,6 @@
 
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
 
-use super::input::ByteReader;
-
 const LITTLE_ENDIAN: &[u8] = b"\xff\xfe";
 const BIG_ENDIAN: &[u8] = b"\xfe\xff";
 
@@ -16,8 +14,8 @@ pub(super) fn has_utf_16_mark(start: &[u8]) -> bool {
 }
 
 /// Text in UTF-16, decoded to UTF-8 without its byte order mark.
-pub(super) struct Utf16Reader {
-    reader: ByteReader,
+pub(super) struct Utf16Reader<R> {
+    reader: R,
     /// Byte order, once the mark is read.
     is_big_endian: Option<bool>,
     /// First half of a surrogate pair, whose second half is not read yet.
@@ -27,9 +25,9 @@ pub(super) struct Utf16Reader {
     start: usize,
 }
 
-impl Utf16Reader {
+impl<R: BufRead> Utf16Reader<R> {
     /// Decodes a reader that begins with a byte order mark.
-    pub fn new(reader: ByteReader) -> Self {
+    pub fn new(reader: R) -> Self {
         Self { reader, is_big_endian: None, pending: None, decoded: Vec::new(), start: 0 }
     }
 
@@ -66,7 +64,7 @@ fn invalid() -> Error {
     Error::new(ErrorKind::InvalidData, "invalid UTF-16")
 }
 
-impl Read for Utf16Reader {
+impl<R: BufRead> Read for Utf16Reader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         while self.start == self.decoded.len() {
             if self.reader.fill_buf()?.is_empty() && self.pending.is_none() {
@@ -83,13 +81,11 @@ impl Read for Utf16Reader {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufReader, Cursor};
-
     use super::*;
 
     fn decoded(bytes: Vec<u8>) -> Result<String> {
         let mut text = String::new();
-        Utf16Reader::new(BufReader::new(Box::new(Cursor::new(bytes)))).read_to_string(&mut text)?;
+        Utf16Reader::new(&bytes[..]).read_to_string(&mut text)?;
         Ok(text)
     }
 

@@ -188,9 +188,11 @@ fn parse(text: &str) -> Result<TextDocument, FormatError> {
             XmlEvent::Start(tag) | XmlEvent::Empty(tag)
                 if alternatives == 0 && matches!(&*tag.name, "source" | "target" | "seg-source") =>
             {
-                let is_empty = text[range.clone()].ends_with("/>");
                 let name = tag.name.clone();
-                let element = element(&mut reader, tag, range, is_empty)?;
+                let mut element = Element { tag, end: range.end, start: range, content: Vec::new(), inner: None };
+                if !text[element.start.clone()].ends_with("/>") {
+                    element.read_content(&mut reader)?;
+                }
                 match &*name {
                     "source" => unit.source = Some(element),
                     "target" => unit.target = Some(element),
@@ -217,30 +219,25 @@ fn parse(text: &str) -> Result<TextDocument, FormatError> {
     Ok(TextDocument::new(text.to_owned(), segments))
 }
 
-/// Reads an element after its start tag.
-fn element(
-    reader: &mut XmlReader<&[u8]>,
-    tag: Tag,
-    start: Range<usize>,
-    is_empty: bool,
-) -> Result<Element, FormatError> {
-    let mut element = Element { tag, end: start.end, start, content: Vec::new(), inner: None };
-    let mut depth = 0;
-    while !is_empty {
-        let Some(placed) = reader.next_event()? else { break };
-        match placed.event {
-            XmlEvent::Start(_) => depth += 1,
-            XmlEvent::End(_) if depth == 0 => {
-                element.inner = Some(element.start.end..placed.range.start);
-                element.end = placed.range.end;
-                break;
+impl Element {
+    /// Reads the content and the end tag of an element whose start tag was read.
+    fn read_content(&mut self, reader: &mut XmlReader<&[u8]>) -> Result<(), FormatError> {
+        let mut depth = 0;
+        while let Some(placed) = reader.next_event()? {
+            match placed.event {
+                XmlEvent::Start(_) => depth += 1,
+                XmlEvent::End(_) if depth == 0 => {
+                    self.inner = Some(self.start.end..placed.range.start);
+                    self.end = placed.range.end;
+                    break;
+                }
+                XmlEvent::End(_) => depth -= 1,
+                _ => {}
             }
-            XmlEvent::End(_) => depth -= 1,
-            _ => {}
+            self.content.push(placed);
         }
-        element.content.push(placed);
+        Ok(())
     }
-    Ok(element)
 }
 
 /// Returns the segment of a unit, unless it has a translation.

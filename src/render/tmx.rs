@@ -12,7 +12,7 @@ pub struct Tmx {
 }
 
 impl Tmx {
-    /// Returns a memory in these languages; without them, the languages are undetermined.
+    /// Returns a memory in these languages; without them, codes for private use tell the sides apart.
     pub fn new(languages: Option<Languages>) -> Self {
         let codes = languages.map(|Languages { source, target }| [source, target]);
         Self { writer: TmxWriter::new(codes) }
