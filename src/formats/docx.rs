@@ -169,8 +169,14 @@ impl XmlFile<'_> {
         let first = properties.map_or(index + 1, |&properties| self.ends[properties] + 1);
         let end = self.ends[index];
         let base = self.base_format(&children);
-        let mut paragraph =
-            Paragraph { file: self, base, open: None, fields: Vec::new(), builder: SegmentBuilder::default() };
+        let mut paragraph = Paragraph {
+            file: self,
+            base,
+            open: None,
+            fields: Vec::new(),
+            has_open_field: false,
+            builder: SegmentBuilder::default(),
+        };
         paragraph.read(first..end);
         let Paragraph { base, builder, .. } = paragraph;
         let start = self.events[first].range.start;
@@ -243,6 +249,8 @@ struct Paragraph<'d> {
     open: Option<(String, String)>,
     /// Last runs of the links that are open.
     fields: Vec<usize>,
+    /// True once a field was found that ends in another paragraph.
+    has_open_field: bool,
     builder: SegmentBuilder,
 }
 
@@ -289,7 +297,10 @@ impl Paragraph<'_> {
             return self.file.ends[run];
         }
         if self.file.begins_field(run) {
-            let Some(Field { separator, last, instruction }) = self.file.field(run, end) else {
+            // Fields of several paragraphs are rare, and their search takes long.
+            let field = if self.has_open_field { None } else { self.file.field(run, end) };
+            let Some(Field { separator, last, instruction }) = field else {
+                self.has_open_field = true;
                 self.add_point(Code::Part(self.file.range(run)), false);
                 return self.file.ends[run];
             };
@@ -304,14 +315,17 @@ impl Paragraph<'_> {
             return self.file.ends[last];
         }
         let format = self.file.format(run);
-        for child in self.file.children(run) {
-            self.read_child(run, child, &format);
+        let children = self.file.children(run);
+        let contents = children.iter().filter(|&&child| !self.file.begins(child, "rPr")).count();
+        for child in children {
+            let code = if contents == 1 { Code::Part(self.file.range(run)) } else { self.framed(child, &format) };
+            self.read_child(child, &format, code);
         }
         self.file.ends[run]
     }
 
-    /// Reads an element of a run.
-    fn read_child(&mut self, run: usize, child: usize, format: &str) {
+    /// Reads an element of a run. `code` is the run with this element alone.
+    fn read_child(&mut self, child: usize, format: &str, code: Code) {
         let name = self.file.tag(child).map(|tag| tag.name.clone()).unwrap_or_default();
         match &*name {
             "rPr" | "lastRenderedPageBreak" => {}
@@ -320,23 +334,13 @@ impl Paragraph<'_> {
                 self.push_text(&text, format);
             }
             "noBreakHyphen" => self.push_text("\u{2011}", format),
-            "tab" | "ptab" | "br" | "cr" => {
-                let code = self.framed(run, child, format);
-                self.builder.sentence_end(code);
-            }
-            _ => {
-                let code = self.framed(run, child, format);
-                self.add_point(code, name != "instrText" && name != "fldChar");
-            }
+            "tab" | "ptab" | "br" | "cr" => self.builder.sentence_end(code),
+            _ => self.add_point(code, name != "instrText" && name != "fldChar"),
         }
     }
 
     /// Returns an element of a run as a run of its own.
-    fn framed(&self, run: usize, child: usize, format: &str) -> Code {
-        let others = self.file.children(run).into_iter().filter(|&other| !self.file.begins(other, "rPr")).count();
-        if others == 1 {
-            return Code::Part(self.file.range(run));
-        }
+    fn framed(&self, child: usize, format: &str) -> Code {
         Code::Framed { before: format!("<w:r>{format}"), part: self.file.range(child), after: "</w:r>".to_owned() }
     }
 

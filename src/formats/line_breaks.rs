@@ -23,10 +23,13 @@ pub(super) fn placed_breaks(pieces: Vec<Piece>, segment: &Segment) -> Vec<Piece>
     let mut next = 0;
     for (number, LineBreak { at, .. }) in breaks.iter().enumerate() {
         let wanted = at * total / characters.max(&1);
-        let left = candidates.iter().enumerate().skip(next);
-        let Some((index, best)) = left.min_by_key(|(_, one)| one.characters.abs_diff(wanted)) else { break };
-        chosen.push((best, number));
-        next = index + 1;
+        let left = &candidates[next..];
+        let after = left.partition_point(|one| one.characters < wanted);
+        let nearest = [after.saturating_sub(1), after];
+        let found = nearest.into_iter().filter(|&index| index < left.len());
+        let Some(index) = found.min_by_key(|&index| left[index].characters.abs_diff(wanted)) else { break };
+        chosen.push((&left[index], number));
+        next += index + 1;
     }
     let mut chosen = chosen.into_iter().peekable();
     let mut broken = Vec::with_capacity(pieces.len() + 2 * breaks.len());

@@ -1,5 +1,6 @@
 //! Texts of a document, whose inline markup is numbered tags.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Part of a document that is not translated.
@@ -319,14 +320,22 @@ impl Item {
 fn matched(items: &[Item]) -> Vec<Option<usize>> {
     let mut partners = vec![None; items.len()];
     let mut open: Vec<(usize, &str)> = Vec::new();
+    // Number of open elements by their key, so that an end without a start takes no time.
+    let mut counts: HashMap<&str, usize> = HashMap::new();
     for (index, item) in items.iter().enumerate() {
         match item {
-            Item::Open { key, .. } => open.push((index, key)),
-            Item::Close { key, .. } => {
-                let Some(depth) = open.iter().rposition(|(_, other)| other == key) else { continue };
-                let (start, _) = open[depth];
-                (partners[start], partners[index]) = (Some(index), Some(start));
-                open.truncate(depth);
+            Item::Open { key, .. } => {
+                open.push((index, key));
+                *counts.entry(key).or_default() += 1;
+            }
+            Item::Close { key, .. } if counts.get(&**key).is_some_and(|&count| count > 0) => {
+                while let Some((start, other)) = open.pop() {
+                    *counts.entry(other).or_default() -= 1;
+                    if other == key {
+                        (partners[start], partners[index]) = (Some(index), Some(start));
+                        break;
+                    }
+                }
             }
             _ => {}
         }

@@ -180,6 +180,19 @@ mod tests {
         assert_eq!(vtt(VTT).texts(), expected);
     }
 
+    /// Each of these took time in the square of its length.
+    #[test]
+    fn hostile_texts_take_linear_time() {
+        let start = "1\n00:00:01,000 --> 00:00:02,000\n";
+        for part in ["<a", "{\\", "<a>", "<a></b>", "word\n", "<i>a"] {
+            let text = format!("{start}x{}{}\n", part.repeat(30_000), "</b>".repeat(30_000));
+            let document = srt(&text);
+            let own: Vec<String> = document.texts().into_iter().map(str::to_owned).collect();
+            assert_eq!(document.translated(&own), text);
+            document.rewritten(&own);
+        }
+    }
+
     #[test]
     fn comes_back_as_it_was() {
         check_round_trips(SRT, |word| !word.contains('<'), srt);

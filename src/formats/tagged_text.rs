@@ -61,8 +61,8 @@ pub(super) fn code_length(text: &str) -> Option<usize> {
     } else {
         return None;
     };
-    let length = text.find(end)? + 1;
-    (!text[1..length].contains(['<', '\n'])).then_some(length)
+    let length = 1 + text[1..].find(['<', '{', '\n', end])?;
+    text[length..].starts_with(end).then_some(length + 1)
 }
 
 fn tag(text: &str) -> Part<'_> {

@@ -13,6 +13,9 @@ use super::xml::{InlineText, Tag, XmlEvent, XmlReader, push_escaped};
 /// Elements inside of a segment whose content is the code of another format.
 const CODES: [&str; 5] = ["bpt", "ept", "it", "ph", "ut"];
 
+/// Maximum number of languages in a message.
+const MAX_NAMED: usize = 20;
+
 /// TMX.
 pub(super) struct Tmx;
 
@@ -145,7 +148,7 @@ impl TmxPairs {
         }
         if !self.has_pairs {
             for Variant { language, .. } in variants {
-                if !self.other_languages.contains(language) {
+                if self.other_languages.len() < MAX_NAMED && !self.other_languages.contains(language) {
                     self.other_languages.push(language.clone());
                 }
             }
@@ -160,7 +163,7 @@ impl TmxPairs {
     fn choose_sides(&self, variants: &[Variant], source: Option<&str>) -> Result<Option<[String; 2]>, FormatError> {
         let mut languages: Vec<&str> = Vec::new();
         for Variant { language, .. } in variants {
-            if !languages.iter().any(|other| is_same(other, language)) {
+            if languages.len() < MAX_NAMED && !languages.iter().any(|other| is_same(other, language)) {
                 languages.push(language);
             }
         }

@@ -1,5 +1,7 @@
 //! The XML of WMT's test sets since 2021: documents with the segments of the source, of references and of systems' translations.
 
+use std::collections::HashMap;
+
 use anyhow::Result;
 
 use super::file_format::FileFormat;
@@ -135,12 +137,12 @@ impl WmtPairs {
         if let (Some(one), Some(other)) = (source.language, &reference.language) {
             self.languages = Some(if reversed { [other.clone(), one] } else { [one, other.clone()] });
         }
-        let mut others = reference.segments.iter();
+        let others: HashMap<&str, &str> = reference.segments.iter().map(|other| (&*other.id, &*other.text)).collect();
         for Segment { id, text } in source.segments {
-            // As a rule, both sides have the same numbers in the same order.
-            let found = others.clone().position(|other| other.id == id);
-            let Some(other) = found.and_then(|place| others.nth(place)) else { continue };
-            self.pending.push(if reversed { [other.text.clone(), text] } else { [text, other.text.clone()] });
+            if let Some(other) = others.get(&*id) {
+                let other = (*other).to_owned();
+                self.pending.push(if reversed { [other, text] } else { [text, other] });
+            }
         }
         self.pending.reverse();
         Ok(())
