@@ -298,6 +298,11 @@ fn formats_of_documents_are_given_or_recognized() {
     run(&["--input", "a.md", "--output", "b.txt"], "").worked();
     assert_eq!(dir.text("b.txt"), "rufo mi dorma .\n\nvela ku kura .\n");
     run(&["--input-format", "text", "the fox"], "").refused(2);
+    run(&["--input-format", "html", "--output", "b.html"], "<p>the red fox sleeps</p>").worked();
+    assert_eq!(dir.text("b.html"), "<p>rufo mi dorma .</p>");
+    dir.write("subtitles.txt", "WEBVTT\n\n00:01.000 --> 00:02.000\nthe red fox sleeps\n");
+    run(&["--input", "subtitles.txt", "--output", "b.vtt"], "").worked();
+    assert!(dir.text("b.vtt").ends_with("-> 00:02.000\nrufo mi dorma .\n"));
     // Warnings name the lines of the file.
     let long = "the red fox sleeps ".repeat(150);
     dir.write("long.md", format!("# the fox\n\n- the owl\n- {long}\n"));

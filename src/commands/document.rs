@@ -1,6 +1,5 @@
 //! Documents that `softalign translate` reads and writes back in their format.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -8,7 +7,7 @@ use anyhow::Result;
 use super::output_file::is_standard_output;
 use crate::cli::{TranslateArgs, TranslationFormat};
 use crate::error::usage;
-use crate::formats::{Document, has_format_name, open_document};
+use crate::formats::{Document, OpenedDocument, has_format_name, open_document};
 use crate::render::AlignmentFormat;
 use crate::text::LineNumbers;
 use crate::translator::Translation;
@@ -18,6 +17,8 @@ pub struct TranslatedDocument {
     /// Path of the file; `-` is standard input.
     path: PathBuf,
     document: Box<dyn Document>,
+    /// Extensions of files in its format.
+    extensions: &'static [&'static str],
     translations: Vec<String>,
 }
 
@@ -33,8 +34,10 @@ impl TranslatedDocument {
         let Some(path) = path.filter(|_| args.input_format.is_some() || !args.layout.describes_columns()) else {
             return Ok(None);
         };
-        let Some(document) = open_document(path, args.input_format)? else { return Ok(None) };
-        Ok(Some(Self { path: path.to_owned(), document, translations: Vec::new() }))
+        let Some(OpenedDocument { document, extensions }) = open_document(path, args.input_format)? else {
+            return Ok(None);
+        };
+        Ok(Some(Self { path: path.to_owned(), document, extensions, translations: Vec::new() }))
     }
 
     /// Texts to translate, as HTML.
@@ -54,8 +57,7 @@ impl TranslatedDocument {
     /// ([`UsageError`](crate::error::UsageError)).
     pub fn is_written(&self, args: &TranslateArgs, is_terminal: bool) -> Result<bool> {
         let output = &args.output;
-        let extension = self.path.extension().map(OsStr::to_ascii_lowercase);
-        let is_same = extension.is_some() && output.extension().map(OsStr::to_ascii_lowercase) == extension;
+        let is_same = self.has_name_of(output);
         let is_alignment = AlignmentFormat::from_extension(output).is_some() && !is_same;
         match args.format {
             Some(TranslationFormat::Text) => {}
@@ -76,6 +78,15 @@ impl TranslatedDocument {
             return usage("this document is not for a terminal; choose a file with --output");
         }
         Ok(true)
+    }
+
+    /// True if a file with this name has the format of the document.
+    fn has_name_of(&self, output: &Path) -> bool {
+        let [given, written] = [&*self.path, output].map(|path| {
+            path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
+        });
+        let is_usual = self.extensions.contains(&&*given);
+        !written.is_empty() && (written == given || !is_usual && self.extensions.contains(&&*written))
     }
 
     /// Adds the translations of the next texts.

@@ -134,7 +134,7 @@ fn is_inline(event: &Event) -> bool {
 fn segments_of(text: &str, inlines: &[Inline], in_table: bool, segments: &mut Vec<Segment>) {
     let syntax = if in_table { &IN_TABLE } else { &IN_PARAGRAPH };
     let ends = ends(inlines);
-    let mut left = vec![0..inlines.len()];
+    let mut left: Vec<Range<usize>> = std::iter::once(0..inlines.len()).collect();
     while let Some(indices) = left.pop() {
         let (Some(first), Some(last)) = (inlines[indices.clone()].first(), inlines[indices.clone()].last()) else {
             continue;

@@ -50,7 +50,7 @@ mod xml;
 
 pub use document::Document;
 pub use input::{ByteReader, MAX_DOCUMENT_BYTES};
-pub use open::{is_encoded, open_document, open_pairs, text_lines};
+pub use open::{OpenedDocument, is_encoded, open_document, open_pairs, text_lines};
 pub use pair_reader::{FormatError, PairReader};
 pub use registry::{InputFormat, has_format_name, uncompressed_name};
 pub use tmx::TmxWriter;

@@ -33,12 +33,20 @@ pub fn open_pairs(path: &Path, sides: Option<&[String; 2]>) -> Result<Option<Box
     }
 }
 
+/// Document that was opened.
+pub struct OpenedDocument {
+    /// The document.
+    pub document: Box<dyn Document>,
+    /// Extensions of files in its format, in lowercase.
+    pub extensions: &'static [&'static str],
+}
+
 /// Opens a document in the given format, or else in that of its beginning or its name; none if the file consists of lines, or
 /// cannot be opened, which the reader of lines reports. Standard input is a document only in a given format.
 ///
 /// # Errors
 /// The file cannot be read, is not in the format, or is in one that has pairs alone, such as TMX.
-pub fn open_document(path: &Path, given: Option<InputFormat>) -> Result<Option<Box<dyn Document>>> {
+pub fn open_document(path: &Path, given: Option<InputFormat>) -> Result<Option<OpenedDocument>> {
     let by_name = given.map_or_else(|| of_name(path), InputFormat::file_format);
     if given.is_some() && by_name.is_none() {
         return Ok(None);
@@ -49,7 +57,7 @@ pub fn open_document(path: &Path, given: Option<InputFormat>) -> Result<Option<B
     let by_start = if given.is_none() { of_start(input.start()) } else { None };
     let Some(format) = by_start.or(by_name).filter(|format| format.name() != Sgm.name()) else { return Ok(None) };
     match format.document(input)? {
-        Some(document) => Ok(Some(document)),
+        Some(document) => Ok(Some(OpenedDocument { document, extensions: format.extensions() })),
         None => bail!("{name}: this is {}; train, align and evaluate read it, but translate cannot", format.name()),
     }
 }
