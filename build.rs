@@ -139,7 +139,7 @@ fn after_word<'l>(line: &'l str, word: &str) -> Option<&'l str> {
 fn declared_name(statement: &str) -> Option<&str> {
     let kinds = ["async function", "function", "const", "let", "class"];
     let rest = kinds.iter().find_map(|kind| after_word(statement, kind))?.trim_start();
-    Some(&rest[..rest.find(|character| !is_of_name(character)).unwrap_or(rest.len())])
+    Some(&rest[..rest.find(|character: char| !is_of_name(character)).unwrap_or(rest.len())])
 }
 
 fn is_of_name(character: char) -> bool {

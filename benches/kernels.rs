@@ -5,7 +5,7 @@
 use candle_core::{Device, Tensor};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use softalign::attention::cpu::pooling::{AttentionBackward, AttentionForward, RaggedKeyValues};
-use softalign::attention::{ScoreName, Selection};
+use softalign::attention::{PoolingWeights, ScoreName};
 use softalign::kernels::Backend;
 use softalign::kernels::cpu::cross_entropy::cross_entropy_forward_backward;
 use softalign::kernels::cpu::gru::{GruStep, gru_backward, gru_forward};
@@ -117,10 +117,10 @@ fn attention(criterion: &mut Criterion) {
         group.bench_function(format!("forward, {score:?}"), |bencher| {
             bencher.iter(|| {
                 let (alphas, pooled) = (&mut alphas, &mut pooled);
-                let (selection, selected, rows) = (Selection::Soft, &mut [][..], 0..ROWS);
+                let (pooling_weights, selected, rows) = (PoolingWeights::Soft, &mut [][..], 0..ROWS);
                 score.attention_forward(
                     &parameter,
-                    AttentionForward { key_values, rows, queries: &queries, selection, alphas, selected, pooled },
+                    AttentionForward { key_values, rows, queries: &queries, pooling_weights, alphas, selected, pooled },
                 );
             });
         });

@@ -34,6 +34,18 @@ impl Error {
         self.kind
     }
 
+    /// Returns the name of the argument that the error is about, as a field of JSON and in Python, if it is about one:
+    /// `length_penalty`.
+    pub fn argument(&self) -> Option<String> {
+        let usage = self.source.downcast_ref::<UsageError>()?;
+        Some(usage.option.as_ref()?.replace('-', "_"))
+    }
+
+    /// Returns the message with the names of arguments as in JSON and in Python: `length_penalty` for `--length-penalty`.
+    pub fn in_arguments(&self) -> String {
+        with_field_names(&self.to_string())
+    }
+
     /// Returns the error with its chain of causes.
     pub fn into_inner(self) -> anyhow::Error {
         self.source
@@ -72,20 +84,73 @@ impl From<candle_core::Error> for Error {
 }
 
 /// Invalid arguments, or arguments that contradict each other or the data; exit code 2 on the command line.
+///
+/// ```
+/// use softalign::DecodeOptions;
+/// use softalign::error::UsageError;
+///
+/// let error = DecodeOptions::beam(0).request().unwrap_err();
+/// assert_eq!(error.downcast_ref::<UsageError>().unwrap().option.as_deref(), Some("beam"));
+/// assert_eq!(error.to_string(), "--beam must be between 1 and 1000, not 0");
+/// ```
 #[derive(Debug)]
-pub struct UsageError(pub String);
+pub struct UsageError {
+    /// The option by its name on the command line, without dashes, if the error is about one.
+    pub option: Option<String>,
+    /// What is wrong with it. Other options have their names on the command line: `--sample`.
+    pub reason: String,
+}
+
+impl UsageError {
+    /// Returns an error that is not about one option.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { option: None, reason: reason.into() }
+    }
+
+    /// Returns an error in an option.
+    pub fn of(option: &str, reason: impl Into<String>) -> Self {
+        Self { option: Some(option.to_owned()), reason: reason.into() }
+    }
+}
 
 impl fmt::Display for UsageError {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str(&self.0)
+        if let Some(option) = &self.option {
+            let space = if self.reason.starts_with(':') { "" } else { " " };
+            write!(formatter, "--{option}{space}")?;
+        }
+        formatter.write_str(&self.reason)
     }
 }
 
 impl std::error::Error for UsageError {}
 
-/// Fails with a [`UsageError`].
-pub(crate) fn usage<T>(message: impl Into<String>) -> anyhow::Result<T> {
-    Err(UsageError(message.into()).into())
+/// Fails with a [`UsageError`] that is not about one option.
+pub(crate) fn usage<T>(reason: impl Into<String>) -> anyhow::Result<T> {
+    Err(UsageError::new(reason).into())
+}
+
+/// Fails with a [`UsageError`] in an option.
+pub(crate) fn usage_of<T>(option: &str, reason: impl Into<String>) -> anyhow::Result<T> {
+    Err(UsageError::of(option, reason).into())
+}
+
+/// Replaces names of options on the command line, such as `--length-penalty`, by the fields `length_penalty`.
+fn with_field_names(message: &str) -> String {
+    let mut parts = message.split("--");
+    let mut named = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|sign: char| !sign.is_ascii_lowercase() && sign != '-').unwrap_or(part.len());
+        let (option, rest) = part.split_at(end);
+        if option.starts_with(|first: char| first.is_ascii_lowercase()) && !named.ends_with(char::is_alphanumeric) {
+            named += &option.replace('-', "_");
+        } else {
+            named += "--";
+            named += option;
+        }
+        named += rest;
+    }
+    named
 }
 
 /// Fails with an error of the class [`ErrorKind::NotFound`].
@@ -102,12 +167,36 @@ mod tests {
     #[test]
     fn classifies_errors_by_their_cause() {
         let kind = |error: anyhow::Error| Error::from(error).kind();
-        assert_eq!(kind(UsageError("--beam must be at least 1".to_owned()).into()), ErrorKind::Argument);
+        assert_eq!(kind(UsageError::of("beam", "must be at least 1").into()), ErrorKind::Argument);
         let missing = std::fs::read("/nowhere/at/all").context("/nowhere/at/all: cannot read this file");
         assert_eq!(kind(missing.unwrap_err()), ErrorKind::NotFound);
         assert_eq!(kind(not_found::<()>("/nowhere: no model here").unwrap_err()), ErrorKind::NotFound);
         assert_eq!(kind(std::io::Error::from(IoErrorKind::BrokenPipe).into()), ErrorKind::Io);
         assert_eq!(kind(anyhow::anyhow!("damaged")), ErrorKind::Other);
+    }
+
+    #[test]
+    fn options_become_fields() {
+        for (message, named) in [
+            ("--beam must be at least 1", "beam must be at least 1"),
+            ("omit --length-penalty, --mbr", "omit length_penalty, mbr"),
+            ("a--b -- --", "a--b -- --"),
+            ("--", "--"),
+            ("", ""),
+        ] {
+            assert_eq!(with_field_names(message), named);
+        }
+    }
+
+    #[test]
+    fn names_the_argument() {
+        let error = Error::from(anyhow::Error::from(UsageError::of("top-k", "needs --sample")));
+        assert_eq!(error.argument().as_deref(), Some("top_k"));
+        assert_eq!(
+            (error.to_string().as_str(), error.in_arguments().as_str()),
+            ("--top-k needs --sample", "top_k needs sample")
+        );
+        assert_eq!(Error::from(anyhow::anyhow!("damaged")).argument(), None);
     }
 
     #[test]

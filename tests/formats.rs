@@ -164,7 +164,7 @@ fn errors_name_file_place_and_remedy() {
     dir.write("three.tmx", format!("<tmx><header srclang='en'/><body>{unit}</body></tmx>"));
     align("three.tmx", &[]).refused_with(1, &["three.tmx:1", "en, fr, de", "--columns"]);
     align("three.tmx", &["--columns", "en,it"]).refused_with(1, &["it", "en, fr, de"]);
-    align("three.tmx", &["--columns", "1,2"]).refused_with(2, &["three.tmx", "--columns en,fr"]);
+    align("three.tmx", &["--columns", "1,2"]).refused_with(2, &["three.tmx", "--columns must name", "en,fr"]);
     align("three.tmx", &["--columns", "de,fr"]).worked();
     dir.write("bad.jsonl", "{\"en\": \"a\", \"fr\": \"b\"}\n{\"en\": \"a\"}\n");
     align("bad.jsonl", &[]).refused_with(1, &["bad.jsonl:2", "\"fr\""]);

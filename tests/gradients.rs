@@ -12,7 +12,7 @@ use std::sync::Arc;
 use candle_core::{Device, Tensor};
 use lexicon::lexicon;
 use paths::{PATHS, run};
-use softalign::attention::{AttentionConfig, ScoreName, SelectionMode};
+use softalign::attention::{AttentionConfig, AttentionMode, ScoreName};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{ParameterSpec, Parameters};
 use softalign::random::SeededRng;
@@ -165,8 +165,8 @@ fn backends_agree_for_every_score() {
 #[test]
 fn backends_sample_the_same_hard_selections() {
     for mut architecture in scores().into_iter().filter(|architecture| !architecture.attention.is_fixed()) {
-        for choice in [SelectionMode::Sampled, SelectionMode::Hardest] {
-            architecture.attention.choice = choice;
+        for mode in [AttentionMode::Sampled, AttentionMode::Hardest] {
+            architecture.attention.mode = mode;
             assert_paths_agree(&architecture);
         }
     }
@@ -180,7 +180,7 @@ fn exact() -> Vec<Architecture> {
             .filter(|architecture| architecture.attention.heads == 1 && !architecture.attention.is_fixed()),
     );
     let exact = |mut architecture: Architecture| {
-        architecture.attention.choice = SelectionMode::Exact;
+        architecture.attention.mode = AttentionMode::Exact;
         architecture
     };
     shapes.map(exact).collect()

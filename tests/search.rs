@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use candle_core::Device;
 use lexicon::lexicon;
-use softalign::attention::{AttentionConfig, SelectionMode};
+use softalign::attention::{AttentionConfig, AttentionMode};
 use softalign::model::cpu::PackingMode;
 use softalign::model::{
     Architecture, DecoderKind, ForcedScores, InitialState, RnnSearch, Shortlist, TokenLexicon, TokenRows,
@@ -39,7 +39,7 @@ fn model_of_size(seed: u64, target_vocabulary: usize) -> RnnSearch {
         lexicon: seed.is_multiple_of(2),
         decoder: if seed < 3 { DecoderKind::Bahdanau } else { DecoderKind::Conditional },
         attention: AttentionConfig {
-            choice: if seed < 6 { SelectionMode::Soft } else { SelectionMode::Exact },
+            mode: if seed < 6 { AttentionMode::Soft } else { AttentionMode::Exact },
             ..AttentionConfig::default()
         },
     };

@@ -81,7 +81,7 @@ fn traces_equal_translations() {
             let overrides = InferenceOverrides { temperature: Some(0.5), ..InferenceOverrides::default() };
             assert_equals_translation(&translator.with_overrides(&overrides, None).unwrap(), DecodeOptions::beam(3));
         }
-        let hard = InferenceOverrides { hard: true, ..InferenceOverrides::default() };
+        let hard = InferenceOverrides { hard_attention: true, ..InferenceOverrides::default() };
         if let Ok(translator) = translator.with_overrides(&hard, None) {
             assert_equals_translation(&translator, DecodeOptions::beam(3));
         }
@@ -137,7 +137,7 @@ fn beam_is_a_tree_that_leads_to_the_translation() {
 
 #[test]
 fn own_weights_change_nothing() {
-    let hard = InferenceOverrides { hard: true, ..InferenceOverrides::default() };
+    let hard = InferenceOverrides { hard_attention: true, ..InferenceOverrides::default() };
     for directory in MODELS.iter() {
         let translator = Translator::load(directory).unwrap();
         let models = [Ok(translator.clone()), translator.with_overrides(&hard, None)];

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::mode::AttentionMode;
 use super::scores::{Projections, ScoreName, ScoreParam};
-use super::selection::SelectionMode;
 use crate::parameters::{Init, ParameterSpec};
 
 /// Least temperature: energies divided by less would not be finite in 32 bits.
@@ -22,7 +22,8 @@ pub struct AttentionConfig {
     /// Divisor of the energies, above 0.
     pub temperature: f64,
     /// Soft or hard attention.
-    pub choice: SelectionMode,
+    #[serde(rename = "choice")]
+    pub mode: AttentionMode,
     /// Head whose weights are reported instead of the mean over all heads. Set at inference and not saved with the
     /// model.
     #[serde(skip)]
@@ -35,7 +36,7 @@ impl Default for AttentionConfig {
             score: ScoreName::default(),
             heads: 1,
             temperature: 1.0,
-            choice: SelectionMode::default(),
+            mode: AttentionMode::default(),
             reported_head: None,
         }
     }
@@ -48,9 +49,8 @@ impl Default for AttentionConfig {
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct InferenceOverrides {
     /// Use hard attention: only the source token with the largest weight counts.
-    #[cfg_attr(feature = "cli", arg(help_heading = "Attention", id = "hard_attention", long = "hard-attention"))]
-    #[serde(rename = "hard_attention")]
-    pub hard: bool,
+    #[cfg_attr(feature = "cli", arg(help_heading = "Attention", long))]
+    pub hard_attention: bool,
 
     /// Softmax temperature of attention: below 1 sharper, above 1 flatter [default: as in training].
     #[cfg_attr(
@@ -90,11 +90,11 @@ impl fmt::Display for AttentionConfig {
         if self.temperature != 1.0 {
             write!(formatter, ", temperature {}", self.temperature)?;
         }
-        match self.choice {
-            SelectionMode::Soft => Ok(()),
-            SelectionMode::Hardest => formatter.write_str(", hard"),
-            SelectionMode::Sampled => formatter.write_str(", hard (sampled in training, straight-through derivative)"),
-            SelectionMode::Exact => formatter.write_str(", hard (marginalized exactly)"),
+        match self.mode {
+            AttentionMode::Soft => Ok(()),
+            AttentionMode::Hardest => formatter.write_str(", hard"),
+            AttentionMode::Sampled => formatter.write_str(", hard (sampled in training, straight-through derivative)"),
+            AttentionMode::Exact => formatter.write_str(", hard (marginalized exactly)"),
         }
     }
 }
@@ -145,7 +145,7 @@ impl AttentionConfig {
 
     /// Returns true if attention is hard at inference.
     pub fn is_hard(&self) -> bool {
-        self.choice.is_hard()
+        self.mode.is_hard()
     }
 
     /// Returns true if posterior attention is defined and of interest: the weights are all of α, and depend on the query.
@@ -155,7 +155,7 @@ impl AttentionConfig {
 
     /// Returns true if the position is marginalized.
     pub fn is_exact(&self) -> bool {
-        self.choice == SelectionMode::Exact
+        self.mode == AttentionMode::Exact
     }
 
     /// Returns the configuration with overrides for inference.
@@ -164,8 +164,8 @@ impl AttentionConfig {
     /// As [`Self::check`], or the head does not exist.
     pub fn with_overrides(&self, overrides: &InferenceOverrides, dimensions: AttentionDims) -> Result<Self, String> {
         let mut settings = self.clone();
-        if overrides.hard {
-            settings.choice = SelectionMode::Hardest;
+        if overrides.hard_attention {
+            settings.mode = AttentionMode::Hardest;
         }
         settings.temperature = overrides.temperature.unwrap_or(self.temperature);
         if let Some(head) = overrides.head {
@@ -202,7 +202,7 @@ impl AttentionConfig {
         let changed = [
             ("attention-temperature", self.temperature != 1.0),
             ("heads", self.heads != 1),
-            ("hard-attention", self.choice != SelectionMode::Soft),
+            ("hard-attention", self.mode != AttentionMode::Soft),
         ];
         if let Some((option, _)) = changed.iter().find(|(_, changed)| self.is_fixed() && *changed) {
             return Err(format!("{option} needs a score: mean and last have none"));

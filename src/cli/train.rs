@@ -48,7 +48,7 @@ pub struct TrainArgs {
     #[serde(skip)]
     pub resume: bool,
 
-    /// Fine-tune this model, with a lower learning rate and fewer epochs. Sizes, attention, tokens and normalization are the
+    /// Fine-tune this model, with a lower learning rate and fewer epochs. Sizes, attention, tokenization and normalization are the
     /// model's.
     #[arg(long, value_name = "DIR", help_heading = "Data")]
     pub init_from: Option<PathBuf>,

@@ -170,13 +170,13 @@ impl CleanOutputs {
         ];
         ensure_distinct_paths(files.paths(), written.into_iter().flatten())?;
         if output_target.is_some() && files.layout().features.is_some() {
-            bail!(UsageError(
+            bail!(UsageError::new(
                 "--output-target and --features exclude each other: write pairs with features to --output".to_owned()
             ));
         }
         let mut sides = [output, output_target].into_iter().flatten();
         if let Some(path) = sides.find(|path| output_target.is_some() && is_csv(path)) {
-            bail!(UsageError(format!(
+            bail!(UsageError::new(format!(
                 "{}: parallel files have lines, not CSV; choose another file name, or omit --output-target",
                 path.display()
             )));

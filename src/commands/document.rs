@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::output_file::is_standard_output;
 use crate::cli::{TranslateArgs, TranslationFormat};
-use crate::error::usage;
+use crate::error::{usage, usage_of};
 use crate::formats::{Document, OpenedDocument, has_format_name, open_document};
 use crate::render::AlignmentFormat;
 use crate::text::LineNumbers;
@@ -66,7 +66,10 @@ impl TranslatedDocument {
             None => {}
         }
         if args.n_best > 1 {
-            return usage("--n-best needs a --format such as json, since a document has one translation of each text");
+            return usage_of(
+                "n-best",
+                "needs a --format such as json, since a document has one translation of each text",
+            );
         }
         if is_alignment || (!is_same && !is_standard_output(output) && has_format_name(output)) {
             return usage(format!(

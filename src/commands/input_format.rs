@@ -35,7 +35,7 @@ impl SentenceLines {
         let features = match &layout.features {
             None => trained_with_features.then_some(FIRST_FEATURES_COLUMN),
             Some(Column::Number(number @ FIRST_FEATURES_COLUMN..)) => Some(*number),
-            Some(_) => bail!(UsageError(FEATURES_COLUMN_ERROR.to_owned())),
+            Some(_) => bail!(UsageError::new(FEATURES_COLUMN_ERROR)),
         };
         let features = features.map(|number| number - 1);
         let known = config.map(|config| config.text.source_protected_tokens).unwrap_or_default();

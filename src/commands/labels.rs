@@ -78,7 +78,7 @@ impl LabelSpec {
         }
         let Self { option, value, kind } = self;
         if text.trim_start().starts_with('=') || text.ends_with('=') {
-            bail!(UsageError(format!("{option} {text}: expected NAME={value}")));
+            bail!(UsageError::new(format!("{option} {text}: expected NAME={value}")));
         }
         bail!("{text}: no such {kind}, neither as a path nor as NAME={value}")
     }

@@ -198,13 +198,15 @@ pub fn ensure_distinct_paths<'a>(
         let Some(place) = resolved(standard_or(path)) else { continue };
         let shown = if is_standard(&place) { "standard output".to_owned() } else { path.display().to_string() };
         if read.contains(&place) {
-            bail!(UsageError(format!("{option} {shown}: this file is also input; choose another output file")));
+            bail!(UsageError::new(format!("{option} {shown}: this file is also input; choose another output file")));
         }
         if ModelDir::owns(&place) {
-            bail!(UsageError(format!("{option} {shown}: this file is part of a model; choose another output file")));
+            bail!(UsageError::new(format!(
+                "{option} {shown}: this file is part of a model; choose another output file"
+            )));
         }
         if let Some(other) = options_of_places.insert(place, option) {
-            bail!(UsageError(format!("{other} and {option} both write to {shown}; choose different files")));
+            bail!(UsageError::new(format!("{other} and {option} both write to {shown}; choose different files")));
         }
     }
     Ok(())

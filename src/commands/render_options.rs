@@ -7,7 +7,7 @@ use colorchoice::ColorChoice;
 
 use super::output_file::Output;
 use crate::cli::{FigureArgs, TranslationFormat, joined_options_of};
-use crate::error::usage;
+use crate::error::{usage, usage_of};
 use crate::render::{AlignmentFormat, Heatmap, RenderOptions, Renderer, SvgStyle, SvgView};
 
 /// Extensions of figures and documents that need another program, with the way to get there.
@@ -80,7 +80,7 @@ pub fn check_figures(style: SvgStyle, format: Option<AlignmentFormat>) -> Result
         return usage(format!("{} need --format svg", joined_options_of::<FigureArgs>()));
     }
     if style.numbers && style.view == SvgView::Links {
-        return usage("--numbers needs --view matrix");
+        return usage_of("numbers", "needs --view matrix");
     }
     Ok(())
 }

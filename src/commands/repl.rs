@@ -150,9 +150,9 @@ impl<'a> Repl<'a> {
                 })?;
             }
             "hard" => {
-                let hard = !self.args.options.attention.hard;
+                let hard = !self.args.options.attention.hard_attention;
                 let state = if hard { "hard attention" } else { "soft attention" };
-                self.change(state.to_owned(), |args| args.options.attention.hard = hard)?;
+                self.change(state.to_owned(), |args| args.options.attention.hard_attention = hard)?;
             }
             "temperature" => {
                 let temperature: f64 = argument.parse().context(":temperature needs a number, such as 0.5")?;

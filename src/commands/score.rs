@@ -12,7 +12,7 @@ use super::output_file::{Output, WrittenPath, ensure_distinct_paths};
 use super::pair_files::{ChunkedWork, pairs_or_standard_input, process_chunks};
 use super::unreadable::{ReadableItems, Unreadable};
 use crate::cli::ScoreArgs;
-use crate::error::usage;
+use crate::error::{usage, usage_of};
 use crate::render::JsonError;
 use crate::search::LengthFormula;
 use crate::text::{LineError, NBestEntry, OnError, Pair, PairFiles, PairStream, RowSyntax, file_name, read_each_line};
@@ -25,7 +25,7 @@ pub fn run(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     check_length_penalty(args.length_penalty)?;
     match (&args.rerank, &args.input) {
         (Some(list), Some(input)) => rerank(args, list, input, device, console),
-        (None, Some(_)) => usage("--input needs --rerank"),
+        (None, Some(_)) => usage_of("input", "needs --rerank"),
         _ => score(args, device, console),
     }
 }
@@ -168,8 +168,9 @@ fn check_rerank(args: &ScoreArgs, list: &Path, input: &Path) -> Result<()> {
         return usage("standard input cannot be both --rerank and --input");
     }
     if args.on_error == Some(OnError::Keep) {
-        return usage(
-            "--on-error keep cannot be used with --rerank, which has no result line for each input line; use skip",
+        return usage_of(
+            "on-error",
+            "keep cannot be used with --rerank, which has no result line for each input line; use skip",
         );
     }
     Ok(())

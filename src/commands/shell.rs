@@ -14,7 +14,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<()> {
 
 pub fn manual(args: &ManArgs) -> Result<()> {
     let Some(directory) = &args.out else {
-        return write(Path::new("-"), &args.page(Cli::definition()).map_err(UsageError)?);
+        return write(Path::new("-"), &args.page(Cli::definition()).map_err(UsageError::new)?);
     };
     std::fs::create_dir_all(directory)
         .with_context(|| format!("{}: cannot create this directory", directory.display()))?;

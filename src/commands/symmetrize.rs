@@ -15,7 +15,7 @@ use crate::text::{OnError, Pair, PairFiles, PairStream, TableFormat, file_name};
 pub fn run(args: &SymmetrizeArgs) -> Result<()> {
     let (forward, backward) = (args.forward.as_path(), args.backward.as_path());
     if forward == backward {
-        bail!(UsageError(format!("{}: this file cannot be both directions", file_name(forward))));
+        bail!(UsageError::new(format!("{}: this file cannot be both directions", file_name(forward))));
     }
     ensure_distinct_paths([forward, backward], [WrittenPath::new("--output", &args.output)])?;
     let notations = [

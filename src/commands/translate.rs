@@ -18,7 +18,7 @@ use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
 use super::unreadable::Unreadable;
 use crate::cli::{ExplicitArgs, TranslateArgs, TranslationFormat};
-use crate::error::usage;
+use crate::error::usage_of;
 use crate::render::AlignmentFormat;
 use crate::text::{LineError, LineStream, TableRows, WordSplitting, count_lines, file_name, word_spans};
 use crate::translator::{LineWarnings, LinkOptions, Markup, Sentence, Translator};
@@ -326,9 +326,8 @@ fn check(given: &ExplicitArgs<TranslateArgs>, format: Option<AlignmentFormat>) -
     if args.layout.describes_columns() && !has_table {
         return refuse_columns_of_arguments();
     }
-    let is_sampled = args.options.decoding.sample || args.options.decoding.mbr.is_some();
-    if given.names().contains(&"seed") && !is_sampled {
-        return usage("--seed needs --sample or --mbr");
+    if given.names().contains(&"seed") && !args.options.decoding.is_sampled() {
+        return usage_of("seed", "needs --sample or --mbr");
     }
     let mut of_links = given.names_of::<LinkOptions>();
     // Words in place of <unk> are those of --words.
@@ -336,7 +335,7 @@ fn check(given: &ExplicitArgs<TranslateArgs>, format: Option<AlignmentFormat>) -
     of_links.extend(args.tokens.then_some("tokens"));
     // An alignment can be saved from the prompt.
     if let Some(option) = of_links.first().filter(|_| format.is_none() && !is_interactive(args)) {
-        return usage(format!("--{option} needs a --format with links, such as json"));
+        return usage_of(option, "needs a --format with links, such as json");
     }
     Ok(())
 }

@@ -202,7 +202,7 @@ impl<'a> Evaluator<'a> {
     /// # Errors
     /// There is no pair, the number of gold alignments differs, or no source has a word for scores by length.
     pub fn check(&self) -> anyhow::Result<()> {
-        ensure!(!self.pairs.is_empty(), UsageError("an evaluation needs sentence pairs".to_owned()));
+        ensure!(!self.pairs.is_empty(), UsageError::new("an evaluation needs sentence pairs"));
         if let Some(gold) = &self.gold {
             self.check_count("gold alignments", gold.len())?;
         }
@@ -270,7 +270,7 @@ impl<'a> Evaluator<'a> {
 
     fn checked_gold(&self) -> anyhow::Result<&[Gold]> {
         self.check()?;
-        self.gold.as_deref().ok_or_else(|| UsageError("links are evaluated against gold alignments".to_owned()).into())
+        self.gold.as_deref().ok_or_else(|| UsageError::new("links are evaluated against gold alignments").into())
     }
 
     fn warn_of_shift(&self, scores: Option<&GoldScores>, attention: bool) {
@@ -281,7 +281,7 @@ impl<'a> Evaluator<'a> {
 
     fn check_count(&self, what: &str, count: usize) -> anyhow::Result<()> {
         let pairs = self.pairs.len();
-        ensure!(count == pairs, UsageError(format!("{count} {what} for {pairs} pairs; one per pair is required")));
+        ensure!(count == pairs, UsageError::new(format!("{count} {what} for {pairs} pairs; one per pair is required")));
         Ok(())
     }
 

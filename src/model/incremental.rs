@@ -5,7 +5,7 @@ use candle_core::Result;
 use super::Shortlist;
 use super::cpu::CpuIncrementalDecoder;
 use super::reference::{ReferenceIncrementalDecoder, StepOutput};
-use crate::attention::StepWeights;
+use crate::attention::AttentionWeights;
 
 /// Decoder states of any number of rows over a batch of sources.
 pub enum IncrementalDecoder<'a> {
@@ -46,7 +46,7 @@ impl IncrementalDecoder<'_> {
         tokens: &[u32],
         given: Option<&[f32]>,
     ) -> Result<(StepOutput, Vec<Vec<Vec<f32>>>)> {
-        let weights = given.map_or(StepWeights::Model, StepWeights::Given);
+        let weights = given.map_or(AttentionWeights::Model, AttentionWeights::Given);
         match self {
             Self::Cpu(decoder) => Ok(decoder.inspect_step(parents, tokens, weights)),
             Self::Reference(decoder) => decoder.inspect_step(parents, tokens, weights),

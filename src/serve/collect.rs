@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use super::error::ApiError;
 use crate::checkpoint::ModelDir;
-use crate::error::usage;
+use crate::error::usage_of;
 use crate::render::table_cell;
 use crate::text::Pair;
 
@@ -101,7 +101,10 @@ impl PairCollection {
                 std::fs::remove_file(&opened.real)?;
             }
             let shown = path.display();
-            return usage(format!("--collect {shown}: this file belongs to a model or has keys; choose another one"));
+            return usage_of(
+                "collect",
+                format!("{shown}: this file belongs to a model or has keys; choose another one"),
+            );
         }
         opened.end_last_line().with_context(|| cannot_append(path))?;
         Ok(collection)

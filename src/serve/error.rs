@@ -10,7 +10,6 @@ use serde::Serialize;
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response as Description, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema};
 
-use super::field_errors::with_field_names;
 use crate::error::UsageError;
 
 /// Error of a request: `{"error": text}` with a status.
@@ -85,7 +84,7 @@ impl From<anyhow::Error> for ApiError {
     fn from(error: anyhow::Error) -> Self {
         let is_usage = error.downcast_ref::<UsageError>().is_some();
         let status = if is_usage { StatusCode::BAD_REQUEST } else { StatusCode::INTERNAL_SERVER_ERROR };
-        Self::new(status, with_field_names(&format!("{error:#}")))
+        Self::new(status, crate::Error::from(error).in_arguments())
     }
 }
 

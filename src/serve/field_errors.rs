@@ -103,42 +103,11 @@ fn in_terms_of_json(reason: &str) -> String {
     format!("{found}, expected {expected}")
 }
 
-/// Replaces names of options on the command line, such as `--length-penalty`, by the fields `length_penalty`.
-pub fn with_field_names(message: &str) -> String {
-    let mut parts = message.split("--");
-    let mut named = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.find(|sign: char| !sign.is_ascii_lowercase() && sign != '-').unwrap_or(part.len());
-        let (option, rest) = part.split_at(end);
-        if option.starts_with(|first: char| first.is_ascii_lowercase()) && !named.ends_with(char::is_alphanumeric) {
-            named += &option.replace('-', "_");
-        } else {
-            named += "--";
-            named += option;
-        }
-        named += rest;
-    }
-    named
-}
-
 #[cfg(test)]
 mod tests {
     use serde::Deserialize;
 
     use super::*;
-
-    #[test]
-    fn options_become_fields() {
-        for (message, named) in [
-            ("--beam must be at least 1", "beam must be at least 1"),
-            ("omit --length-penalty, --mbr", "omit length_penalty, mbr"),
-            ("a--b -- --", "a--b -- --"),
-            ("--", "--"),
-            ("", ""),
-        ] {
-            assert_eq!(with_field_names(message), named);
-        }
-    }
 
     #[test]
     fn errors_name_fields_in_terms_of_json() {

@@ -19,7 +19,7 @@ use super::metrics::ServerMetrics;
 use super::options::{AllowedOrigin, ModelSpec, RequestLimits, ServeOptions};
 use super::scheduler::Scheduler;
 use super::translation_job::{CollectedTranslations, TranslatedSlice, TranslationInput, TranslationJob};
-use crate::error::usage;
+use crate::error::{usage, usage_of};
 use crate::search::Cancellation;
 use crate::translator::PrecisionOption;
 
@@ -149,8 +149,9 @@ impl Server {
         };
         let served = server.language_pairs();
         if options.collect.is_some() && served.iter().any(|one| !one.pair.has_same_languages(&served[0].pair)) {
-            return usage(
-                "--collect writes pairs of one source and target language; serve models of others separately",
+            return usage_of(
+                "collect",
+                "writes pairs of one source and target language; serve models of others separately",
             );
         }
         // Last: a server that cannot start leaves no file.

@@ -21,7 +21,10 @@ use crate::translator::{DecodeOptions, MarkedUpTexts, PreparedTranslator, Senten
 pub fn prepare(model: &LoadedModel, options: &TranslateOptions) -> Result<PreparedTranslator> {
     let options = TranslateOptions { precision: model.translator.precision(), ..options.clone() };
     // On the command line, constraints may come from files. Here they are the client's.
-    Ok(model.translator.prepare(&options).map_err(|error| UsageError(error.to_string()))?)
+    model.translator.prepared(&options).map_err(|error| match error.downcast::<UsageError>() {
+        Ok(usage) => usage.into(),
+        Err(other) => UsageError::new(format!("{other:#}")).into(),
+    })
 }
 
 /// Number of bytes of constraints, which take time as those of texts do.
@@ -165,8 +168,8 @@ impl TranslationJob {
     pub fn is_like(&self, other: &Self) -> bool {
         // Samples depend on the order of the sentences that are translated together.
         let TranslationInput { model, options, .. } = &self.input;
-        let is_sampled = options.decoding.sample || options.decoding.mbr.is_some();
-        Arc::ptr_eq(model, &other.input.model) && *options == other.input.options && !is_sampled
+        let is_same = Arc::ptr_eq(model, &other.input.model) && *options == other.input.options;
+        is_same && !options.decoding.is_sampled()
     }
 
     /// Translates a slice of each of several jobs that are alike, together. Returns the jobs that are not done.

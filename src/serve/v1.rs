@@ -21,7 +21,7 @@ use super::request_sizes::check_sizes;
 use super::state::{ServedModel, Server};
 use super::translation_job::{PreparedWork, TranslatedSlice, TranslationInput, TranslationJob, TranslationSink};
 use crate::attention::InferenceOverrides;
-use crate::error::usage;
+use crate::error::usage_of;
 use crate::render::{Item, Json as JsonRenderer, JsonItem, Renderer};
 use crate::reporter::Silent;
 use crate::text::Pair;
@@ -57,12 +57,12 @@ pub struct TranslateRequest {
 fn check_links(options: &LinkOptions, model: &LoadedModel) -> anyhow::Result<()> {
     let translator = &model.translator;
     match options.links_from {
-        LinksFrom::Pairs => return usage("--links-from pairs trains an aligner, which only the command line does"),
+        LinksFrom::Pairs => return usage_of("links-from", "pairs trains an aligner, which only the command line does"),
         LinksFrom::Hmm if translator.aligner()?.is_none() => {
-            return usage("--links-from hmm: this model has no statistical aligner; omit the option");
+            return usage_of("links-from", "hmm: this model has no statistical aligner; omit the option");
         }
         LinksFrom::Attention if translator.config().architecture.attention.is_fixed() => {
-            return usage("--links-from attention: this model has no attention that links words; omit the option");
+            return usage_of("links-from", "attention: this model has no attention that links words; omit the option");
         }
         LinksFrom::Auto | LinksFrom::Attention | LinksFrom::Hmm => {}
     }

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 
 use super::line_reader::{LineError, name};
 use super::{Column, Pair, TableFormat};
-use crate::error::usage;
+use crate::error::usage_of;
 use crate::formats::{FormatError, PairReader, open_pairs};
 
 /// Iterator over the pairs of a file. A pair that cannot be read is a [`LineError`]; after another error there is none.
@@ -34,12 +34,10 @@ impl FormatPairs {
         let Some(reader) = open_pairs(path, sides.as_ref())? else { return Ok(None) };
         let file = name(path);
         if !shared && layout.columns.is_some() && sides.is_none() {
-            return usage(format!(
-                "{file}: this file has no numbered columns; name its languages, as in --columns en,fr"
-            ));
+            return usage_of("columns", format!("must name the languages of {file}, such as en,fr"));
         }
         if !shared && layout.features.is_some() {
-            return usage(format!("{file}: --features needs a file with columns"));
+            return usage_of("features", format!("needs a file with columns, not {file}"));
         }
         Ok(Some(Self { reader, file, ended: false }))
     }

@@ -13,6 +13,11 @@ use super::language_names::{code_of_name, language_name};
 use super::table_records::{csv_records, plain_records};
 use super::{Column, PairFiles, TableFormat, is_read_once};
 
+/// Usual parts of the names of files that are codes of languages, too.
+const USUAL_PARTS: [&str; 26] = [
+    "all", "bak", "bpe", "csv", "dev", "doc", "hyp", "log", "low", "map", "max", "mid", "new", "old", "out", "raw",
+    "ref", "src", "sub", "tgt", "tmp", "tok", "top", "trg", "tsv", "txt",
+];
 /// Maximum bytes of a header.
 const MAX_HEADER: u64 = 64 * 1024;
 
@@ -126,7 +131,8 @@ fn name_parts<'p>(path: &'p Path, separators: &'p [char]) -> impl Iterator<Item 
 
 /// Returns the language of a file with one side: `train.en`, `english.txt`, `news.de-en.en`.
 fn of_file_name(path: &Path) -> Option<String> {
-    name_parts(path, &['.', '_']).chain(name_parts(path, &['.', '_', '-'])).find_map(code_of_language)
+    let parts = name_parts(path, &['.', '_']).chain(name_parts(path, &['.', '_', '-']));
+    parts.filter(|part| !USUAL_PARTS.contains(part)).find_map(code_of_language)
 }
 
 /// Returns the code of a language that is known by this code or by its English name.
@@ -186,6 +192,9 @@ mod tests {
             ("corpus-en.txt", "corpus-fr.txt", Some("en-fr")),
             ("my_source.txt", "my_target.txt", None),
             ("source.txt", "target.txt", None),
+            ("val.es", "val.bzd", Some("es-bzd")),
+            ("dev.src", "dev.ref", None),
+            ("train.tok", "valid.tok", None),
             ("train.xx", "train.fr", None),
             ("train.en", "valid.en", None),
         ] {

@@ -238,15 +238,15 @@ impl PairFiles {
                 path.display()
             ),
             PairSource::Parallel(..) if !self.shared_layout && (self.layout.csv || self.layout.columns.is_some()) => {
-                bail!(UsageError("--csv and --columns apply only to one file with both sides".to_owned()))
+                bail!(UsageError::new("--csv and --columns apply only to one file with both sides"))
             }
             PairSource::Parallel(..)
                 if !matches!(self.layout.features, None | Some(Column::Number(FIRST_FEATURES_COLUMN..))) =>
             {
-                bail!(UsageError(FEATURES_COLUMN_ERROR.to_owned()))
+                bail!(UsageError::new(FEATURES_COLUMN_ERROR))
             }
             PairSource::Parallel(source, target) if source == target => {
-                bail!(UsageError(format!("{} cannot be both --source and --target", file_name(source))))
+                bail!(UsageError::new(format!("{} cannot be both --source and --target", file_name(source))))
             }
             _ => Ok(()),
         }

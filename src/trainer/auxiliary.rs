@@ -24,7 +24,7 @@ use super::{new_session, resumed_session};
 use crate::checkpoint::{
     CorpusSource, DataSummary, DirState, Invocation, Lock, ModelDir, SyntheticCorpus, fingerprint,
 };
-use crate::error::usage;
+use crate::error::{usage, usage_of};
 use crate::reporter::{Silent, counted};
 use crate::text::{Normalization, Pair};
 use crate::training::{Observer, RunConfig, RunLimits, StopReason, TrainConfig, check_seconds};
@@ -120,12 +120,12 @@ impl TrainingSpec {
             return usage(format!("{option} needs a directory without another model: name one with --out"));
         }
         if sources.guide.is_some() {
-            return usage(format!("--guide cannot be used with {option}: synthetic pairs have no links"));
+            return usage_of("guide", format!("cannot be used with {option}: synthetic pairs have no links"));
         }
         sources.check_rereadable(&format!("{option} needs"))?;
         let has_prefix = sources.layout().features.is_some() || !sources.tags().is_empty();
         if has_prefix && !sources.monolingual_target.is_none() {
-            return usage("--monolingual-target cannot be used with --features or --tag-source");
+            return usage_of("monolingual-target", "cannot be used with --features or --tag-source");
         }
         Ok(())
     }

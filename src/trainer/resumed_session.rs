@@ -13,7 +13,7 @@ use super::run_context::RunContext;
 use super::session::{Session, Timing, TrainedState, TrainingDir};
 use super::synthetic_corpus::SyntheticFiles;
 use crate::checkpoint::{Config, DataSummary, ModelDir, Resume};
-use crate::error::usage;
+use crate::error::usage_of;
 use crate::parameters::Parameters;
 use crate::reporter::{Reporter, Silent};
 use crate::training::{EpochData, Optimizer, RunLimits, TrainState};
@@ -85,7 +85,7 @@ fn resumed_data(directory: &TrainingDir, given: &ResumedSources, reporter: &dyn 
     let path = model_dir.path().display();
     summary.check().map_err(|reason| anyhow!("{path}: {reason}; undo that change of config.json to resume"))?;
     if given.guide().is_some() && summary.guide.is_none() {
-        return usage(format!("--guide cannot be used with --resume: training in {path} began without it"));
+        return usage_of("guide", format!("cannot be used with --resume: training in {path} began without it"));
     }
     let mut sources = given.resolve(summary).with_context(|| path.to_string())?;
     if sources.synthetic.is_empty() {

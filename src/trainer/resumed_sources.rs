@@ -99,7 +99,7 @@ fn check_weights(files: &[WeightedFile], original: &[CorpusSource]) -> Result<()
     for (index, WeightedFile { path, weight }) in files.iter().enumerate() {
         let before = original.get(index).map_or(1.0, |source| source.weight);
         if *weight != 1.0 && *weight != before {
-            bail!(UsageError(format!(
+            bail!(UsageError::new(format!(
                 "{}: training began with weight {before} for this file; --resume cannot change it to {weight}",
                 path.display()
             )));

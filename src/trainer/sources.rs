@@ -304,10 +304,10 @@ pub(super) fn tagged(files: Vec<PairFiles>, tags: &[String]) -> Vec<PairFiles> {
 
 fn check_tags(tags: &[String], files: usize, option: &str) -> Result<()> {
     if !tags.is_empty() && tags.len() != files {
-        bail!(UsageError(format!(
-            "--tag-source has {} tags for {files} files of {option}: each file needs one",
-            tags.len()
-        )));
+        bail!(UsageError::of(
+            "tag-source",
+            format!("has {} tags for {files} files of {option}: each file needs one", tags.len())
+        ));
     }
     Ok(())
 }

@@ -30,8 +30,8 @@ pub(super) fn protected_tokens(
     pairs: &[&Pair],
     normalization: Normalization,
 ) -> Result<ProtectedTokens> {
-    let named = tokens_of_option("--protected-tokens", named, normalization)?;
-    let tags = tokens_of_option("--tag-source", tags, normalization)?;
+    let named = tokens_of_option("protected-tokens", named, normalization)?;
+    let tags = tokens_of_option("tag-source", tags, normalization)?;
     let features = pairs.iter().filter(|_| has_features).flat_map(|pair| features(&pair.source));
     let features: BTreeSet<&str> = features.collect();
     ProtectedTokens::new(named.iter().chain(tags.iter()).chain(features).map(str::to_owned))?.normalized(normalization)
@@ -41,7 +41,7 @@ pub(super) fn protected_tokens(
 fn tokens_of_option(option: &str, tokens: &[String], normalization: Normalization) -> Result<ProtectedTokens> {
     let tokens = tokens.iter().filter(|token| !token.is_empty()).cloned();
     let tokens = ProtectedTokens::new(tokens).and_then(|tokens| tokens.normalized(normalization));
-    tokens.map_err(|reason| anyhow!(UsageError(format!("{option}: {reason}"))))
+    tokens.map_err(|reason| anyhow!(UsageError::of(option, format!(": {reason}"))))
 }
 
 /// Computes the statistics of pairs after normalization, without protected tokens.
@@ -126,9 +126,10 @@ impl VocabularyLearner<'_> {
             InitVocabulary::Keep => {
                 let known: BTreeSet<&str> = vocabulary.protected_tokens().iter().collect();
                 if let Some(new) = texts.protected_tokens.iter().find(|token| !known.contains(token)) {
-                    bail!(UsageError(format!(
-                        "--init-vocabulary keep: the model has no token for {new}; extend, the default, adds it"
-                    )));
+                    bail!(UsageError::of(
+                        "init-vocabulary",
+                        format!("keep: the model has no token for {new}; extend, the default, adds it")
+                    ));
                 }
                 Ok(vocabulary.clone())
             }

@@ -19,8 +19,8 @@ const LEARNING_RATE: f64 = 0.1;
 /// There are fewer than two points, or the numbers of keys and values differ.
 pub fn learn_kernel_width(shape: KernelShape, keys: &[f32], values: &[f32], steps: usize) -> anyhow::Result<f32> {
     let [points, given] = [keys.len(), values.len()];
-    ensure!(points == given, UsageError(format!("{points} keys for {given} values; one for each is required")));
-    ensure!(points > 1, UsageError("a width is learned from at least two points".to_owned()));
+    ensure!(points == given, UsageError::new(format!("{points} keys for {given} values; one for each is required")));
+    ensure!(points > 1, UsageError::new("a width is learned from at least two points"));
     let mut spec = ParameterSpec::default();
     spec.add("inverse_width", &[1], Init::Constant(1.0));
     let parameters = Parameters::initialize(&spec, 0, &Cpu)?.with_grad()?;

@@ -23,7 +23,7 @@ mod validation_score;
 pub use alignment_targets::AlignmentTargets;
 pub use checkpoint_retention::{Retention, ValidatedModel};
 pub use collapse_monitor::{CollapseMonitor, attention_line};
-pub use config::{HardAttention, ModelConfig, Preset, ResolvedConfig, RunConfig, RunLimits, TrainConfig};
+pub use config::{ModelConfig, Preset, ResolvedConfig, RunConfig, RunLimits, TrainConfig};
 pub use epoch_data::{Augmentation, EpochData};
 pub use kernel_width::learn_kernel_width;
 pub use observer::{Event, Observer, Snapshot, StepReport, StopReason, Store};

@@ -1,12 +1,12 @@
 //! Options of decoding: search, sampling and constraints.
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use super::constraints::Constraints;
 use super::terminology::Terminology;
 use super::{Request, ResultSelection};
-use crate::error::{UsageError, usage};
+use crate::error::usage_of;
 use crate::search::{
     BeamOptions, HypothesisScoring, LengthFormula, LengthLimits, MAX_REQUIRED_PHRASES, SamplingConfig, SamplingOptions,
     Search,
@@ -178,7 +178,7 @@ impl DecodeOptions {
     /// Checks the options and returns them as a request.
     ///
     /// # Errors
-    /// A [`UsageError`] names the option by its name on the command line.
+    /// A [`UsageError`](crate::error::UsageError) names the option.
     pub fn request(&self) -> Result<Request> {
         self.check_search()?;
         self.check_sampling()?;
@@ -200,69 +200,67 @@ impl DecodeOptions {
         Ok(Request { search: Search::Sample(settings), selection })
     }
 
-    fn is_sampled(&self) -> bool {
+    /// True if translations are sampled rather than searched for.
+    pub(crate) fn is_sampled(&self) -> bool {
         self.sample || self.mbr.is_some()
     }
 
     fn check_search(&self) -> Result<()> {
         let (length, coverage) = (self.length_penalty, self.coverage_penalty);
         check_length_penalty(length)?;
-        check(coverage.is_finite() && coverage >= 0.0, || {
-            format!("--coverage-penalty must be at least 0, not {coverage}")
+        check("coverage-penalty", coverage.is_finite() && coverage >= 0.0, || {
+            format!("must be at least 0, not {coverage}")
         })?;
-        check(coverage <= MAX_PENALTY, || {
-            format!("--coverage-penalty must be at most {MAX_PENALTY:?}, not {coverage:?}")
+        check("coverage-penalty", coverage <= MAX_PENALTY, || {
+            format!("must be at most {MAX_PENALTY:?}, not {coverage:?}")
         })?;
-        check(self.length_formula != LengthFormula::Reward || length <= MAX_PENALTY, || {
-            format!("--length-penalty must be at most {MAX_PENALTY:?} with --length-formula reward, not {length:?}")
+        check("length-penalty", self.length_formula != LengthFormula::Reward || length <= MAX_PENALTY, || {
+            format!("must be at most {MAX_PENALTY:?} with --length-formula reward, not {length:?}")
         })?;
         let factor = self.length_factor;
-        check((0.0..=100.0).contains(&factor), || format!("--length-factor must be between 0 and 100, not {factor}"))?;
-        for (name, value) in [("--beam", Some(self.beam)), ("--n-best", Some(self.n_best)), ("--mbr", self.mbr)] {
+        check("length-factor", (0.0..=100.0).contains(&factor), || format!("must be between 0 and 100, not {factor}"))?;
+        for (option, value) in [("beam", Some(self.beam)), ("n-best", Some(self.n_best)), ("mbr", self.mbr)] {
             let value = value.unwrap_or(1);
-            check((1..=MAX_RESULTS).contains(&value), || {
-                format!("{name} must be between 1 and {MAX_RESULTS}, not {value}")
-            })?;
+            let is_valid = (1..=MAX_RESULTS).contains(&value);
+            check(option, is_valid, || format!("must be between 1 and {MAX_RESULTS}, not {value}"))?;
         }
-        check(self.no_repeat != Some(0), || "--no-repeat must be at least 1".to_owned())
+        check("no-repeat", self.no_repeat != Some(0), || "must be at least 1".to_owned())
     }
 
     fn check_sampling(&self) -> Result<()> {
         let Self { temperature, top_k, top_p, n_best, .. } = *self;
-        check(temperature.is_finite() && temperature > 0.0, || {
-            format!("--temperature must be above 0, not {temperature}")
+        check("temperature", temperature.is_finite() && temperature > 0.0, || {
+            format!("must be above 0, not {temperature}")
         })?;
-        check(top_p > 0.0 && top_p <= 1.0, || format!("--top-p must be above 0 and at most 1, not {top_p}"))?;
-        check(top_k != Some(0), || "--top-k must be at least 1".to_owned())?;
-        let sampling_only =
-            [("--temperature", temperature != 1.0), ("--top-k", top_k.is_some()), ("--top-p", top_p != 1.0)];
-        if let Some((name, _)) = sampling_only.iter().find(|(_, given)| *given && !self.is_sampled()) {
-            return usage(format!("{name} needs --sample or --mbr"));
+        check("top-p", top_p > 0.0 && top_p <= 1.0, || format!("must be above 0 and at most 1, not {top_p}"))?;
+        check("top-k", top_k != Some(0), || "must be at least 1".to_owned())?;
+        let sampling_only = [("temperature", temperature != 1.0), ("top-k", top_k.is_some()), ("top-p", top_p != 1.0)];
+        if let Some((option, _)) = sampling_only.iter().find(|(_, given)| *given && !self.is_sampled()) {
+            return usage_of(option, "needs --sample or --mbr");
         }
         if self.sample && self.mbr.is_some() {
-            return usage("--mbr samples too: omit --sample");
+            return usage_of("mbr", "samples too: omit --sample");
         }
-        let required = [("--require", self.require.is_empty()), ("--terms", self.terms.is_empty())];
-        if let Some((name, _)) = required.iter().find(|(_, is_empty)| !is_empty && self.is_sampled()) {
-            return usage(format!("{name} needs beam search: omit --sample and --mbr"));
+        let required = [("require", self.require.is_empty()), ("terms", self.terms.is_empty())];
+        if let Some((option, _)) = required.iter().find(|(_, is_empty)| !is_empty && self.is_sampled()) {
+            return usage_of(option, "needs beam search: omit --sample and --mbr");
         }
         if let Some(samples) = self.mbr.filter(|&samples| samples < n_best) {
-            return usage(format!("--n-best {n_best} is more than the {samples} samples of --mbr"));
+            return usage_of("n-best", format!("{n_best} is more than the {samples} samples of --mbr"));
         }
         Ok(())
     }
 
     fn check_phrases(&self) -> Result<()> {
-        for (name, phrases) in [("--require", &self.require), ("--avoid", &self.avoid)] {
-            check(phrases.iter().all(|phrase| !phrase.trim().is_empty()), || {
-                format!("{name} needs a word or a phrase")
-            })?;
-            check_length(name, "a phrase", phrases.iter())?;
+        for (option, phrases) in [("require", &self.require), ("avoid", &self.avoid)] {
+            let are_words = phrases.iter().all(|phrase| !phrase.trim().is_empty());
+            check(option, are_words, || "needs a word or a phrase".to_owned())?;
+            check_length(option, "a phrase", phrases.iter())?;
         }
-        check_length("--terms", "a term", self.terms.iter().map(|term| &term.source))?;
-        check_length("--terms", "a translation", self.terms.iter().map(|term| &term.target))?;
-        check(self.require.len() <= MAX_REQUIRED_PHRASES, || {
-            format!("--require can be given {MAX_REQUIRED_PHRASES} times, not {}", self.require.len())
+        check_length("terms", "a term", self.terms.iter().map(|term| &term.source))?;
+        check_length("terms", "a translation", self.terms.iter().map(|term| &term.target))?;
+        check("require", self.require.len() <= MAX_REQUIRED_PHRASES, || {
+            format!("can be given {MAX_REQUIRED_PHRASES} times, not {}", self.require.len())
         })
     }
 
@@ -281,17 +279,16 @@ impl DecodeOptions {
 /// Refuses a length penalty that is negative or not finite.
 ///
 /// # Errors
-/// A [`UsageError`].
+/// A [`UsageError`](crate::error::UsageError).
 pub fn check_length_penalty(penalty: f64) -> Result<()> {
-    check(penalty.is_finite() && penalty >= 0.0, || format!("--length-penalty must be at least 0, not {penalty}"))
+    check("length-penalty", penalty.is_finite() && penalty >= 0.0, || format!("must be at least 0, not {penalty}"))
 }
 
-fn check_length<'t>(name: &str, what: &str, texts: impl Iterator<Item = &'t String>) -> Result<()> {
+fn check_length<'t>(option: &str, what: &str, texts: impl Iterator<Item = &'t String>) -> Result<()> {
     let length = texts.map(|text| text.chars().count()).max().unwrap_or_default();
-    check(length <= MAX_PHRASE, || format!("{name}: {what} can have {MAX_PHRASE} characters, not {length}"))
+    check(option, length <= MAX_PHRASE, || format!(": {what} can have {MAX_PHRASE} characters, not {length}"))
 }
 
-fn check(holds: bool, message: impl FnOnce() -> String) -> Result<()> {
-    ensure!(holds, UsageError(message()));
-    Ok(())
+fn check(option: &str, holds: bool, reason: impl FnOnce() -> String) -> Result<()> {
+    if holds { Ok(()) } else { usage_of(option, reason()) }
 }

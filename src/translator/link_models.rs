@@ -8,7 +8,7 @@ use super::{AlignerSource, LinkOptions, LinksFrom, Translator};
 use crate::aligner::{self, WordAligner};
 use crate::attention::InferenceOverrides;
 use crate::checkpoint::ModelDir;
-use crate::error::usage;
+use crate::error::usage_of;
 use crate::reporter::{Reporter, Stage};
 use crate::text::{NormalForm, Pair};
 
@@ -68,7 +68,7 @@ impl LinkOptions {
     /// Fails since there is no saved aligner.
     fn missing_aligner<T>(&self, translator: Option<&Translator>) -> Result<T> {
         let Some(path) = self.aligner.as_ref().map(AlignerSource::path).or(translator.map(Translator::path)) else {
-            return usage("--links-from hmm needs a model or --aligner");
+            return usage_of("links-from", "hmm needs a model or --aligner");
         };
         bail!(
             "{}: no statistical aligner here (aligner.safetensors is missing); use --links-from pairs, or train the model \
@@ -84,16 +84,22 @@ fn check_reverse(translator: &Translator, reverse: &Translator, by_tokens: bool)
     let path = reverse.path().display();
     let (model, reverse) = (translator.checkpoint(), reverse.checkpoint());
     if by_tokens && !model.has_swapped_vocabulary(reverse)? {
-        return usage(format!("--reverse-model {path}: --tokens needs the same vocabularies as the model, swapped"));
+        return usage_of(
+            "reverse-model",
+            format!("{path}: --tokens needs the same vocabularies as the model, swapped"),
+        );
     }
     for (their_side, theirs, our_side, ours) in
         [("source", &reverse.source, "target", &model.target), ("target", &reverse.target, "source", &model.source)]
     {
         if ours.likeness(theirs).is_some_and(|likeness| likeness < MIN_LIKENESS) {
-            return usage(format!(
-                "--reverse-model {path}: its {their_side} language differs from the model's {our_side} language; name a \
+            return usage_of(
+                "reverse-model",
+                format!(
+                    "{path}: its {their_side} language differs from the model's {our_side} language; name a \
                  model that translates the other way"
-            ));
+                ),
+            );
         }
     }
     Ok(())

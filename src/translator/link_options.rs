@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::alignment::Symmetrization;
-use crate::error::usage;
+use crate::error::{usage, usage_of};
 use crate::text::WordSplitting;
 
 /// Source of link scores.
@@ -124,16 +124,16 @@ impl LinkOptions {
     /// A [`UsageError`](crate::error::UsageError) names an option by its name on the command line.
     pub fn check(&self) -> Result<()> {
         if let Some(threshold) = self.threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
-            return usage(format!("--threshold must be between 0 and 1, not {threshold}"));
+            return usage_of("threshold", format!("must be between 0 and 1, not {threshold}"));
         }
         if !self.links_from.uses_attention() && (self.by_tokens || self.reverse_model.is_some()) {
             return usage("--tokens and --reverse-model need attention: omit --links-from");
         }
         if self.prior.is_some() && self.links_from != LinksFrom::Pairs {
-            return usage("--prior needs --links-from pairs");
+            return usage_of("prior", "needs --links-from pairs");
         }
         if self.direction != LinkDirection::Both && self.symmetrization.is_some() {
-            return usage("--symmetrize needs both directions: omit --direction");
+            return usage_of("symmetrize", "needs both directions: omit --direction");
         }
         Ok(())
     }

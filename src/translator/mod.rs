@@ -164,7 +164,7 @@ impl Translator {
         for model in &self.models {
             let architecture = model.architecture();
             let attention = architecture.attention.with_overrides(overrides, architecture.dimensions());
-            let attention = attention.map_err(|reason| UsageError(format!("--{reason}")))?;
+            let attention = attention.map_err(|reason| UsageError::new(format!("--{reason}")))?;
             models.push(Arc::new(model.with_architecture(Architecture { attention, ..architecture.clone() })?));
         }
         Ok(Self { models, words, ..self.clone() })

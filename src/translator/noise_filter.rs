@@ -33,12 +33,12 @@ impl NoiseFilter {
         let proportion = self.limits.proportion;
         ensure!(
             proportion >= 1.0 && proportion.is_finite(),
-            UsageError(format!("--max-proportion must be at least 1, not {proportion}"))
+            UsageError::of("max-proportion", format!("must be at least 1, not {proportion}"))
         );
         if let Some(percent) = self.noisy {
             ensure!(
                 (0.0..=100.0).contains(&percent),
-                UsageError(format!("--noisy must be between 0 and 100, not {percent}"))
+                UsageError::of("noisy", format!("must be between 0 and 100, not {percent}"))
             );
         }
         Ok(())

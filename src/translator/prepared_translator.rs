@@ -14,7 +14,7 @@ use super::{
     Translation, Translator, UnknownSentences,
 };
 use crate::checkpoint::Checkpoint;
-use crate::error::usage;
+use crate::error::usage_of;
 use crate::model::RnnSearch;
 use crate::reporter::Reporter;
 use crate::search::{DecodingConstraints, Hypothesis, Source, search_all};
@@ -60,7 +60,7 @@ impl Translator {
         let request = decoding.request()?;
         links.check()?;
         if !links.links_from.uses_attention() {
-            return usage("--links-from must be auto or attention in translations");
+            return usage_of("links-from", "must be auto or attention in translations");
         }
         let translator = self.with_overrides(attention, links.words)?.with_precision(*precision)?;
         let markup = translator.markup_options(options.markup, options.placeholders.as_deref())?;
@@ -88,7 +88,7 @@ impl Translator {
         let constraints = Constraints { placeholders, ..decoding.constraints() };
         let constraints = constraints.normalized(self.config().text.normalization);
         if let Some(phrase) = constraints.contradiction() {
-            return usage(format!("--avoid {phrase:?} forbids what --prefix, --require or --terms ask for"));
+            return usage_of("avoid", format!("{phrase:?} forbids what --prefix, --require or --terms ask for"));
         }
         let known_words = if constraints.avoided.is_empty() { None } else { self.known_target_words()? };
         let prefixed = Sentence { target_prefix: constraints.prefix.clone(), ..Sentence::default() };

@@ -250,7 +250,7 @@ impl PreparedTranslator {
         let mut constraints = self.decoding_constraints(sentence)?;
         if !prefix.is_empty() {
             check_prefix(prefix, &self.translator().checkpoint.target)?;
-            ensure!(constraints.prefix.is_empty(), UsageError("give one prefix: tokens or --prefix".to_owned()));
+            ensure!(constraints.prefix.is_empty(), UsageError::new("give one prefix: tokens or --prefix"));
             constraints.prefix = prefix.to_vec();
         }
         Ok(constraints)
@@ -315,7 +315,7 @@ impl TargetLabels<'_> {
 fn check_prefix(prefix: &[u32], target: &Vocabulary) -> Result<()> {
     ensure!(
         prefix.len() <= MAX_SENTENCE_TOKENS,
-        UsageError(format!("the prefix has {} tokens; at most {MAX_SENTENCE_TOKENS} are allowed", prefix.len()))
+        UsageError::new(format!("the prefix has {} tokens; at most {MAX_SENTENCE_TOKENS} are allowed", prefix.len()))
     );
     for &id in prefix {
         if id as usize >= target.size() || [PADDING, BEGIN].contains(&id) {
@@ -324,7 +324,7 @@ fn check_prefix(prefix: &[u32], target: &Vocabulary) -> Result<()> {
     }
     ensure!(
         !prefix[..prefix.len() - 1].contains(&END),
-        UsageError("the prefix goes on after the end of the sentence".to_owned())
+        UsageError::new("the prefix goes on after the end of the sentence")
     );
     Ok(())
 }
@@ -334,7 +334,10 @@ fn checked(intervention: &Intervention, length: usize, heads: usize) -> Result<I
     let Intervention { step, weights } = intervention;
     ensure!(
         weights.len() == 1 || weights.len() == heads,
-        UsageError(format!("the attention weights need 1 row or {heads}, one for each head, not {}", weights.len()))
+        UsageError::new(format!(
+            "the attention weights need 1 row or {heads}, one for each head, not {}",
+            weights.len()
+        ))
     );
     let mut scaled = Vec::with_capacity(weights.len());
     for row in weights {
@@ -347,14 +350,14 @@ fn checked(intervention: &Intervention, length: usize, heads: usize) -> Result<I
 fn scaled_row(row: &[f32], length: usize) -> Result<Vec<f32>> {
     ensure!(
         row.len() == length,
-        UsageError(format!(
+        UsageError::new(format!(
             "the attention weights need {length} numbers, one for each source token and the end of the source, not {}",
             row.len()
         ))
     );
     let sum: f64 = row.iter().map(|&weight| f64::from(weight)).sum();
     let is_valid = row.iter().all(|&weight| weight >= 0.0) && sum.is_finite() && sum > 0.0;
-    ensure!(is_valid, UsageError("attention weights must be at least 0, and one of them above 0".to_owned()));
+    ensure!(is_valid, UsageError::new("attention weights must be at least 0, and one of them above 0"));
     // Weights that are a distribution already stay as they are, to the last bit.
     if (sum - 1.0).abs() < 1e-6 {
         return Ok(row.to_vec());

@@ -148,7 +148,7 @@ mod tests {
         let json = r#"{"text": "a", "beam": 2, "require": ["b"], "words": "punctuation", "hard_attention": true}"#;
         let Request { text, options } = serde_json::from_str(json).unwrap();
         assert_eq!((&*text, options.decoding.beam, &*options.decoding.require[0]), ("a", 2, "b"));
-        assert!(options.attention.hard && options.links.words.is_some());
+        assert!(options.attention.hard_attention && options.links.words.is_some());
         for unknown in [r#"{"text": "a", "beams": 2}"#, r#"{"text": "a", "precision": "bf16"}"#] {
             assert!(serde_json::from_str::<Request>(unknown).unwrap_err().to_string().starts_with("unknown field"));
         }

@@ -57,7 +57,7 @@ fn named(name: &str, parameter: Option<Vec<f32>>, size: usize) -> anyhow::Result
         "mean" => Box::new(Uniform),
         kernel => match kernel_shape(kernel) {
             Some(shape) => Box::new(Kernel { shape, inverse_width: parameter(vec![1.0])?.recip()? }),
-            None => anyhow::bail!(softalign::error::UsageError(format!(
+            None => anyhow::bail!(softalign::error::UsageError::new(format!(
                 "score must be additive, dot, scaled-dot, general, cosine, mean or a kernel, not {name:?}"
             ))),
         },

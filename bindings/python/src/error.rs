@@ -16,7 +16,7 @@ pub fn exception(py: Python, error: anyhow::Error) -> PyErr {
         ErrorKind::Io => "FileError",
         _ => "Error",
     };
-    raised(py, class, error.to_string())
+    raised(py, class, error.in_arguments())
 }
 
 /// Returns an exception for an argument that is out of range.

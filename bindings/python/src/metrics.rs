@@ -76,11 +76,11 @@ pub fn paired_test(
 }
 
 fn check_counts(hypotheses: &[&Vec<String>], references: &[String]) -> anyhow::Result<()> {
-    ensure!(!references.is_empty(), UsageError("a score needs hypotheses and references".to_owned()));
+    ensure!(!references.is_empty(), UsageError::new("a score needs hypotheses and references".to_owned()));
     for hypotheses in hypotheses {
         let [given, needed] = [hypotheses.len(), references.len()];
         let message = || format!("{given} hypotheses for {needed} references; one for each is required");
-        ensure!(given == needed, UsageError(message()));
+        ensure!(given == needed, UsageError::new(message()));
     }
     Ok(())
 }

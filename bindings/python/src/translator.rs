@@ -64,7 +64,7 @@ impl GoldLinks {
         let gold: Vec<Gold> = links.into_iter().map(gold).collect();
         for (index, (gold, size)) in gold.iter().zip(pair_sizes(pairs, linker.words)).enumerate() {
             if let Some(Link { source, target }) = gold.out_of_bounds(size) {
-                bail!(UsageError(format!("gold: ({source}, {target}) is beyond the words of pair {index}")));
+                bail!(UsageError::new(format!("gold: ({source}, {target}) is beyond the words of pair {index}")));
             }
         }
         Ok(gold)

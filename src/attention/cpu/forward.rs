@@ -4,7 +4,7 @@ use super::guided_alignment::HeadAlphas;
 use super::pooling::AttentionForward;
 use super::weights::{PackedAttention, RaggedMemory};
 use crate::attention::config::AttentionLayout;
-use crate::attention::selection::StepWeights;
+use crate::attention::mode::AttentionWeights;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::matrix::WriteMode;
 use crate::kernels::simd::add_scaled;
@@ -50,7 +50,7 @@ impl PackedAttention<'_> {
         memory: &RaggedMemory,
         sentences: impl Iterator<Item = usize>,
         states: &[f32],
-        weights: StepWeights,
+        weights: AttentionWeights,
         into: TapeStep,
     ) {
         let TapeStep { tape, step, contexts } = into;
@@ -69,7 +69,7 @@ impl PackedAttention<'_> {
             key_values: memory.key_values(&self.layout),
             rows: sentences,
             queries,
-            selection: self.choice.resolve(weights),
+            pooling_weights: self.mode.pooling_weights(weights),
             alphas: step_slice(&mut tape.alphas, step, alphas),
             selected: step_slice(&mut tape.selected, step, alphas),
             pooled: if self.output.is_some() { &mut *pooled } else { &mut *contexts },
@@ -92,7 +92,7 @@ impl ForwardTape {
         let PackedAttention { layout, .. } = *weights;
         let alphas = layout.heads * memory.longest;
         let queries = if layout.projects_queries { layout.query } else { 0 };
-        let selected = if weights.choice.is_hard() { alphas } else { 0 };
+        let selected = if weights.mode.is_hard() { alphas } else { 0 };
         let pooled = if layout.projects_values { layout.hidden } else { 0 };
         Self {
             rows,
@@ -129,7 +129,7 @@ impl ForwardTape {
         if self.selected.is_empty() { &self.alphas } else { &self.selected }
     }
 
-    /// Writes α of one row at one step, mean over the heads, whatever the selection.
+    /// Writes α of one row at one step, mean over the heads, whatever the mode.
     pub fn mean_alphas(&self, step: usize, row: usize, mean: &mut [f32]) {
         self.mean(&self.alphas, step, row, mean);
     }

@@ -20,9 +20,9 @@ mod tests {
 
     use super::*;
     use crate::attention::config::{AttentionConfig, AttentionDims};
+    use crate::attention::mode::{AttentionMode, AttentionWeights};
     use crate::attention::reference;
     use crate::attention::scores::ScoreName;
-    use crate::attention::selection::{SelectionMode, StepWeights};
     use crate::kernels::buffer_pool::Buffer;
     use crate::kernels::matrix::Precision;
     use crate::parameters::{ParameterSpec, Parameters};
@@ -41,13 +41,13 @@ mod tests {
         let mut all = Vec::new();
         for &score in ScoreName::ALL {
             let heads = if score.is_fixed() { &[1][..] } else { &[1, 4] };
-            for (&heads, choice) in
-                heads.iter().flat_map(|heads| [(heads, SelectionMode::Soft), (heads, SelectionMode::Hardest)])
+            for (&heads, mode) in
+                heads.iter().flat_map(|heads| [(heads, AttentionMode::Soft), (heads, AttentionMode::Hardest)])
             {
                 // At a temperature of 1e-4 energies near 1 become some ten thousands.
                 let temperatures = if score.is_fixed() { &[1.0][..] } else { &[1.0, 1e-4, 1e4] };
                 for &temperature in temperatures {
-                    all.push(AttentionConfig { score, heads, temperature, choice, ..AttentionConfig::default() });
+                    all.push(AttentionConfig { score, heads, temperature, mode, ..AttentionConfig::default() });
                 }
             }
         }
@@ -68,7 +68,7 @@ mod tests {
         settings: &AttentionConfig,
         parameters: &Parameters,
         sentences: &Sentences,
-        origin: StepWeights,
+        origin: AttentionWeights,
     ) -> [Vec<Vec<f32>>; 2] {
         let &Sentences { annotations, lengths, states } = sentences;
         let attended = Parameters::with_views(&[parameters], |slices| {
@@ -93,7 +93,7 @@ mod tests {
         settings: &AttentionConfig,
         parameters: &Parameters,
         sentence: &Sentences,
-        origin: StepWeights,
+        origin: AttentionWeights,
     ) -> [Vec<f32>; 2] {
         let attention = reference::Attention::new(settings, DIMENSIONS, parameters).unwrap();
         let length = sentence.lengths[0];
@@ -120,7 +120,7 @@ mod tests {
             let cells: usize = LENGTHS.iter().sum();
             let (annotations, states) = (numbers(cells * N, "annotations"), numbers(LENGTHS.len() * N, "states"));
             let sentences = Sentences { annotations: &annotations, lengths: &LENGTHS, states: &states };
-            let [weights, contexts] = attend_cpu(&settings, &parameters, &sentences, StepWeights::Model);
+            let [weights, contexts] = attend_cpu(&settings, &parameters, &sentences, AttentionWeights::Model);
             let mut first = 0;
             for (row, length) in LENGTHS.into_iter().enumerate() {
                 let sum: f32 = weights[row].iter().sum();
@@ -133,7 +133,7 @@ mod tests {
                     lengths: &[length],
                     states: &states[row * N..][..N],
                 };
-                let expected = attend_reference(&settings, &parameters, &sentence, StepWeights::Model);
+                let expected = attend_reference(&settings, &parameters, &sentence, AttentionWeights::Model);
                 // At a high temperature rounding may exceed the differences between energies.
                 assert_near(&weights[row], &expected[0], 2e-3, &settings);
                 assert_near(&contexts[row], &expected[1], 2e-3, &settings);
@@ -155,7 +155,7 @@ mod tests {
                 let sum: f32 = row.iter().sum();
                 row.iter_mut().for_each(|weight| *weight /= sum);
             }
-            let origin = StepWeights::Given(&given);
+            let origin = AttentionWeights::Given(&given);
             let sentence = Sentences { annotations: &annotations, lengths: &[LENGTH], states: &state };
             let [weights, contexts] = attend_cpu(&settings, &parameters, &sentence, origin);
             let expected = attend_reference(&settings, &parameters, &sentence, origin);

@@ -6,8 +6,8 @@
 //! dα_j = dc · v_j      de_j = α_j (dα_j − Σ_i α_i dα_i) / temperature      dv_j = α_j dc
 //! ```
 
+use crate::attention::mode::{PoolingWeights, select_position};
 use crate::attention::score_traits::{CpuScore, HeadColumns, ScoreGrads};
-use crate::attention::selection::{Selection, select_position};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::simd::{add_scaled, dot, exp, vectorized};
 
@@ -42,7 +42,7 @@ pub struct AttentionForward<'a, R> {
     /// `[rows, d]`
     pub queries: &'a [f32],
     /// Weights that pool.
-    pub selection: Selection<'a>,
+    pub pooling_weights: PoolingWeights<'a>,
     /// α: `[rows × heads, longest]`, 0 on padding
     pub alphas: &'a mut [f32],
     /// One-hot weights of hard attention, shaped like `alphas`; else empty
@@ -53,7 +53,7 @@ pub struct AttentionForward<'a, R> {
 
 impl<R: Iterator<Item = usize>> AttentionForward<'_, R> {
     pub(in crate::attention) fn run<S: CpuScore>(self, score: S) {
-        let Self { key_values, rows, queries, selection, alphas, selected, pooled } = self;
+        let Self { key_values, rows, queries, pooling_weights, alphas, selected, pooled } = self;
         let RaggedKeyValues { keys, values, sizes: [d, v], heads, starts, longest, inverse_temperature } = key_values;
         vectorized(
             #[inline(always)]
@@ -68,9 +68,9 @@ impl<R: Iterator<Item = usize>> AttentionForward<'_, R> {
                         let query = key_columns.row(queries, row);
                         score.head(head, heads).energies_forward(query, key_columns.rows(keys, cells.clone()), weights);
                         softmax_in_place(weights, inverse_temperature);
-                        let weights = match selection {
-                            Selection::Soft => &*weights,
-                            Selection::Given(given) => {
+                        let weights = match pooling_weights {
+                            PoolingWeights::Soft => &*weights,
+                            PoolingWeights::Given(given) => {
                                 let given = &given[head * cells.len()..][..cells.len()];
                                 // Hard attention keeps α apart from the weights that pool.
                                 let pooling =
@@ -79,10 +79,10 @@ impl<R: Iterator<Item = usize>> AttentionForward<'_, R> {
                                 &*pooling
                             }
                             _ => {
-                                let choice = select_position(weights, selection, row * heads + head);
+                                let position = select_position(weights, pooling_weights, row * heads + head);
                                 let selected = &mut selected[offset..offset + longest];
                                 selected.fill(0.0);
-                                selected[choice] = 1.0;
+                                selected[position] = 1.0;
                                 &selected[..cells.len()]
                             }
                         };

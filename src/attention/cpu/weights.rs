@@ -7,8 +7,8 @@ use crate::attention::config::{
     AttentionConfig, AttentionDims, AttentionLayout, KEY_WEIGHT, OUTPUT_WEIGHT, QUERY_WEIGHT, VALUE_WEIGHT,
     score_param_name,
 };
+use crate::attention::mode::AttentionMode;
 use crate::attention::scores::ScoreName;
-use crate::attention::selection::SelectionMode;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::matrix::{PackedWeight, Precision, WriteMode};
 use crate::parameters::ParameterViews;
@@ -17,7 +17,7 @@ use crate::parameters::ParameterViews;
 pub struct PackedAttention<'a> {
     pub(super) layout: AttentionLayout,
     pub(super) score: ScoreName,
-    pub(super) choice: SelectionMode,
+    pub(super) mode: AttentionMode,
     pub(super) reported_head: Option<usize>,
     pub(super) precision: Precision,
     /// W_q, if used: `[d, n]`
@@ -57,7 +57,7 @@ impl<'a> PackedAttention<'a> {
         let layout = settings.layout(dimensions);
         Self {
             score: settings.score,
-            choice: settings.choice,
+            mode: settings.mode,
             reported_head: settings.reported_head,
             precision,
             query: layout.projects_queries.then(|| parameters.pack(QUERY_WEIGHT, precision, derivatives)),
@@ -103,7 +103,7 @@ impl<'a> PackedAttention<'a> {
 
     /// Number of random numbers that one step with `rows` rows consumes.
     pub fn draw_count(&self, rows: usize) -> usize {
-        if self.choice == SelectionMode::Sampled { rows * self.layout.heads } else { 0 }
+        if self.mode == AttentionMode::Sampled { rows * self.layout.heads } else { 0 }
     }
 }
 

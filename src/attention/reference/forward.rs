@@ -1,4 +1,4 @@
-//! Attention of the translator: projections, heads, selection.
+//! Attention of the translator: projections, heads, mode.
 
 use candle_core::{Result, Tensor};
 
@@ -6,9 +6,9 @@ use super::pooling::{Pooled, pool};
 use crate::attention::config::{
     AttentionConfig, AttentionDims, KEY_WEIGHT, OUTPUT_WEIGHT, QUERY_WEIGHT, VALUE_WEIGHT, score_param_name,
 };
+use crate::attention::mode::{AttentionWeights, PoolingWeights, select_position};
 use crate::attention::score_traits::{ScaledScore, Score};
 use crate::attention::scores::HeadSlice;
-use crate::attention::selection::{Selection, StepWeights, select_position};
 use crate::parameters::Parameters;
 
 /// Attention over one set of parameters.
@@ -57,7 +57,7 @@ pub struct SoftAdditive<'a> {
 pub struct AttentionOutput {
     /// c: `[batch, n]`
     pub context: Tensor,
-    /// α, mean over the heads, `[batch, length]`, whatever the selection. Guided alignment and the lexicon refer to it.
+    /// α, mean over the heads, `[batch, length]`, whatever the mode. Guided alignment and the lexicon refer to it.
     pub alphas: Tensor,
     /// Reported weights, `[batch, length]`: those that pooled, mean over the heads or those of one head.
     pub reported: Tensor,
@@ -179,7 +179,7 @@ impl Attention {
     ///
     /// # Errors
     /// The shapes do not match.
-    pub fn attend(&self, memory: &Memory, state: &Tensor, given: StepWeights) -> Result<AttentionOutput> {
+    pub fn attend(&self, memory: &Memory, state: &Tensor, given: AttentionWeights) -> Result<AttentionOutput> {
         // [batch, d]
         let query = match &self.query {
             Some(weight) => state.matmul(&weight.t()?)?,
@@ -193,9 +193,9 @@ impl Attention {
             let values = slice.narrow(&memory.values, 2)?.contiguous()?; // [batch, length, n / heads]
             // [batch, 1, n / heads] and [batch, 1, length]
             let Pooled { values: pooled, mut weights } = pool(score, &queries, &keys, &values, Some(&memory.mask))?;
-            match self.settings.choice.resolve(given) {
-                Selection::Soft => contexts.push(pooled.squeeze(1)?),
-                Selection::Given(given) => {
+            match self.settings.mode.pooling_weights(given) {
+                PoolingWeights::Soft => contexts.push(pooled.squeeze(1)?),
+                PoolingWeights::Given(given) => {
                     let given = given_rows(&weights, given, head)?;
                     contexts.push(given.matmul(&values)?.squeeze(1)?);
                     if self.settings.is_hard() {
@@ -204,12 +204,12 @@ impl Attention {
                         weights = given;
                     }
                 }
-                selection => {
-                    let choices = choices(&weights, selection, slice)?;
-                    // Straight-through estimator: the value of the choices, the gradient of the weights.
-                    let through = (&choices + (&weights - weights.detach())?)?;
+                pooling_weights => {
+                    let selected = one_hot(&weights, pooling_weights, slice)?; // [batch, 1, length]
+                    // Straight-through estimator: the value of the selection, the gradient of the weights.
+                    let through = (&selected + (&weights - weights.detach())?)?;
                     contexts.push(through.matmul(&values)?.squeeze(1)?);
-                    pooling.push(choices.squeeze(1)?);
+                    pooling.push(selected.squeeze(1)?);
                 }
             }
             alphas.push(weights.squeeze(1)?);
@@ -249,11 +249,12 @@ fn given_rows(weights: &Tensor, given: &[f32], head: usize) -> Result<Tensor> {
 }
 
 /// One-hot rows at the selected positions of weights `[batch, 1, length]`.
-fn choices(weights: &Tensor, selection: Selection, slice: HeadSlice) -> Result<Tensor> {
+fn one_hot(weights: &Tensor, pooling_weights: PoolingWeights, slice: HeadSlice) -> Result<Tensor> {
     let rows = weights.squeeze(1)?.to_vec2::<f32>()?;
-    let mut choices = vec![0f32; weights.elem_count()];
+    let mut selected = vec![0f32; weights.elem_count()];
     for (row, weights) in rows.iter().enumerate() {
-        choices[row * weights.len() + select_position(weights, selection, row * slice.heads + slice.head)] = 1.0;
+        let position = select_position(weights, pooling_weights, row * slice.heads + slice.head);
+        selected[row * weights.len() + position] = 1.0;
     }
-    Tensor::from_vec(choices, weights.shape(), weights.device())
+    Tensor::from_vec(selected, weights.shape(), weights.device())
 }

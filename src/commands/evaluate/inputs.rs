@@ -9,7 +9,7 @@ use crate::cli::{EvaluateArgs, ExplicitArgs, OF_LINKS, OF_MODELS, OF_TRANSLATION
 use crate::commands::console::Console;
 use crate::commands::labels::{HYPOTHESES, LINKS, Labelled, MODELS};
 use crate::commands::pair_files::{given_pairs, standard_input};
-use crate::error::usage;
+use crate::error::{usage, usage_of};
 use crate::text::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST, is_standard, standard_input_has_data};
 use crate::translator::{DecodeOptions, LinkOptions, LinksFrom};
 
@@ -85,7 +85,7 @@ impl EvaluationInputs {
         self.check_options_of_links(given)?;
         let of_translations = given.names_in(OF_TRANSLATIONS);
         if let Some(option) = of_translations.first().filter(|_| self.models.is_empty() && self.hypotheses.is_empty()) {
-            return usage(format!("--{option} needs translations: add --model or --hypotheses"));
+            return usage_of(option, "needs translations: add --model or --hypotheses");
         }
         self.check_gold(&given.args)?;
         self.check_counts(&given.args)
@@ -100,11 +100,10 @@ impl EvaluationInputs {
                 .concat();
         of_models.retain(|name| *name != "seed" || !resamples);
         if let Some(option) = of_models.first().filter(|_| self.models.is_empty()) {
-            return usage(format!("--{option} needs --model; it cannot be used with translations or links alone"));
+            return usage_of(option, "needs --model; it cannot be used with translations or links alone");
         }
-        let is_sampled = args.search.sample || args.search.mbr.is_some();
-        if of_models.contains(&"seed") && !is_sampled {
-            return usage("--seed needs --sample, --mbr, --confidence or --compare");
+        if of_models.contains(&"seed") && !args.search.is_sampled() {
+            return usage_of("seed", "needs --sample, --mbr, --confidence or --compare");
         }
         Ok(())
     }
@@ -115,7 +114,7 @@ impl EvaluationInputs {
         // A gold file is compared with the words of the pairs.
         of_links.retain(|name| *name != "words" || self.gold.is_none() || self.files.is_none());
         if let Some(option) = of_links.first().filter(|_| self.models.is_empty() && !self.aligner_alone) {
-            return usage(format!("--{option} cannot be used with --hypotheses or --links; use --links-from pairs"));
+            return usage_of(option, "cannot be used with --hypotheses or --links; use --links-from pairs");
         }
         Ok(())
     }
@@ -128,10 +127,12 @@ impl EvaluationInputs {
         }
         let has_links = !self.models.is_empty() || !self.links.is_empty() || self.aligner_alone;
         match &self.gold {
-            None if !self.links.is_empty() => usage("--links needs --gold"),
-            None if self.aligner_alone => usage("--links-from pairs needs --gold, or --model"),
-            None if args.search_threshold => usage("--search-threshold needs --gold"),
-            Some(_) if !has_links => usage("--gold with --hypotheses needs links: add --links, or --links-from pairs"),
+            None if !self.links.is_empty() => usage_of("links", "needs --gold"),
+            None if self.aligner_alone => usage_of("links-from", "pairs needs --gold, or --model"),
+            None if args.search_threshold => usage_of("search-threshold", "needs --gold"),
+            Some(_) if !has_links => {
+                usage_of("gold", "with --hypotheses needs links: add --links, or --links-from pairs")
+            }
             _ => Ok(()),
         }
     }
@@ -140,10 +141,10 @@ impl EvaluationInputs {
     fn check_counts(&self, args: &EvaluateArgs) -> Result<()> {
         let systems = if args.ensemble { 1 } else { self.models.len() + self.hypotheses.len() };
         if args.compare && systems < 2 {
-            return usage("--compare needs several systems: repeat --model or --hypotheses");
+            return usage_of("compare", "needs several systems: repeat --model or --hypotheses");
         }
         if args.save.is_some() && systems > 1 {
-            return usage("--save accepts only one model");
+            return usage_of("save", "accepts only one model");
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::inputs::EvaluationInputs;
 use crate::cli::EvaluateArgs;
 use crate::commands::console::Console;
 use crate::commands::output_file::{Output, WrittenPath, ensure_distinct_paths, is_standard_output};
-use crate::error::usage;
+use crate::error::usage_of;
 use crate::evaluation::{
     Evaluation, LengthScores, SystemResult, SystemScores, bleu_by_length, report_json, write_report,
 };
@@ -34,7 +34,7 @@ impl EvaluationOutputs {
     /// A path is not suitable ([`UsageError`](crate::error::UsageError)), or cannot be opened.
     pub fn open(args: &EvaluateArgs, inputs: &EvaluationInputs) -> Result<Self> {
         if args.save.as_deref().is_some_and(is_standard_output) {
-            return usage("--save needs a file: scores go to standard output");
+            return usage_of("save", "needs a file: scores go to standard output");
         }
         let written = [
             WrittenPath::given("--figure", args.figure.as_deref()),
@@ -79,11 +79,11 @@ impl EvaluationOutputs {
 /// Opens the file of the figure.
 fn open_figure(path: &Path) -> Result<Output> {
     if is_standard_output(path) {
-        return usage("--figure needs a file: scores go to standard output");
+        return usage_of("figure", "needs a file: scores go to standard output");
     }
     if let Some(extension) = path.extension().filter(|extension| !extension.eq_ignore_ascii_case("svg")) {
         let extension = extension.display();
-        return usage(format!("--figure writes SVG, not .{extension}: choose a file name ending in .svg"));
+        return usage_of("figure", format!("writes SVG, not .{extension}: choose a file name ending in .svg"));
     }
     Output::open(path)
 }

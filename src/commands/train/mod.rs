@@ -17,7 +17,7 @@ use super::processes::Processes;
 use super::render_options::heatmap;
 use super::signals::Signals;
 use crate::cli::{ExplicitArgs, TrainArgs, joined_options_of};
-use crate::error::usage;
+use crate::error::{usage, usage_of};
 use crate::render::escape_controls;
 use crate::text::{Pair, SHIPPED_TRAINING, is_standard, standard_input_has_data};
 use crate::trainer::{
@@ -123,7 +123,7 @@ fn is_without_pairs(args: &TrainArgs) -> bool {
 fn spec(args: &TrainArgs, command_line: &[String]) -> Result<TrainingSpec> {
     let init_from = match (&args.init_from, args.init_vocabulary) {
         (Some(path), vocabulary) => Some(InitFrom { path: path.clone(), vocabulary: vocabulary.unwrap_or_default() }),
-        (None, Some(_)) => return usage("--init-vocabulary needs --init-from"),
+        (None, Some(_)) => return usage_of("init-vocabulary", "needs --init-from"),
         (None, None) => None,
     };
     let mut options = args.to_json().unwrap_or_default();

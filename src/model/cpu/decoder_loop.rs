@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::cell::{CellBackward, CellTape};
 use super::weights::{PackedContextInput, PackedModel};
-use crate::attention::StepWeights;
+use crate::attention::AttentionWeights;
 use crate::attention::cpu::{BackwardPass, ForwardTape, RaggedMemory, TapeStep};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::matrix::PackedWeight;
@@ -90,7 +90,7 @@ impl<'w> DecoderLoop<'w> {
         tape: &mut ForwardTape,
         step: usize,
         sentences: impl Iterator<Item = usize>,
-        attention_weights: StepWeights,
+        attention_weights: AttentionWeights,
     ) {
         let (positions, size) = (self.positions(step), self.size());
         let (before, after) = self.states.split_at_mut((step + 1) * size);

@@ -10,7 +10,7 @@ use super::mixture_output::log_mixture;
 use super::readout::{readout_of_tokens, state_sums, tanh_in_place, token_sums};
 use super::shard::Shard;
 use super::weights::PackedModel;
-use crate::attention::StepWeights;
+use crate::attention::AttentionWeights;
 use crate::attention::cpu::{ForwardTape, RaggedMemory};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::gather_forward;
@@ -85,7 +85,7 @@ impl<'w> CpuIncrementalDecoder<'w> {
 
     /// Makes new rows: row `i` extends the former row `parents[i]` by `tokens[i]`.
     pub fn step(&mut self, parents: &[usize], tokens: &[u32]) -> StepOutput {
-        self.forward_step(parents, tokens, StepWeights::Model).0
+        self.forward_step(parents, tokens, AttentionWeights::Model).0
     }
 
     /// As [`Self::step`], with attention weights of this origin. Also returns each head's weights,
@@ -94,7 +94,7 @@ impl<'w> CpuIncrementalDecoder<'w> {
         &mut self,
         parents: &[usize],
         tokens: &[u32],
-        attention_weights: StepWeights,
+        attention_weights: AttentionWeights,
     ) -> (StepOutput, Vec<Vec<Vec<f32>>>) {
         let (output, tape) = self.forward_step(parents, tokens, attention_weights);
         let lengths = output.attention.iter().map(Vec::len);
@@ -106,7 +106,7 @@ impl<'w> CpuIncrementalDecoder<'w> {
         &mut self,
         parents: &[usize],
         tokens: &[u32],
-        attention_weights: StepWeights,
+        attention_weights: AttentionWeights,
     ) -> (StepOutput, ForwardTape) {
         let Self { weights, .. } = *self;
         let (e, n, rows) = (weights.architecture.embedding_size, weights.architecture.hidden_size, parents.len());

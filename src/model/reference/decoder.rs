@@ -5,7 +5,7 @@ use candle_core::{Device, Result, Tensor};
 use super::decoder_loop::{DecoderCells, DecoderStep, Unrolled};
 use super::encoder::Annotations;
 use super::output_layer::OutputLayer;
-use crate::attention::{Memory, StepWeights};
+use crate::attention::{AttentionWeights, Memory};
 use crate::kernels::reference::embedding::select_rows;
 use crate::model::{Architecture, InitialState};
 use crate::parameters::{Linear, Parameters};
@@ -70,7 +70,7 @@ impl AttentionDecoder {
         memory: &Memory,
         embedded: &Tensor,
         state: &Tensor,
-        weights: StepWeights,
+        weights: AttentionWeights,
     ) -> Result<DecoderStep> {
         self.cells.step(memory, &self.cells.input_gates(embedded)?, state, weights)
     }

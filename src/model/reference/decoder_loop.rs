@@ -8,7 +8,7 @@
 
 use candle_core::{Result, Tensor};
 
-use crate::attention::{Attention, AttentionOutput, Memory, StepWeights};
+use crate::attention::{Attention, AttentionOutput, AttentionWeights, Memory};
 use crate::kernels::reference::gru::GruWeights;
 use crate::model::architecture::{context_cell_param, word_cell_param};
 use crate::model::{Architecture, DecoderKind};
@@ -109,7 +109,7 @@ impl DecoderCells {
         memory: &Memory,
         input_gates: &Tensor,
         state: &Tensor,
-        weights: StepWeights,
+        weights: AttentionWeights,
     ) -> Result<DecoderStep> {
         match &self.context {
             ContextInput::Gates(weight) => {

@@ -7,7 +7,7 @@ use candle_core::{Result, Tensor};
 use super::ReferenceModel;
 use super::lexical_bias::{bias, dense_rows, lexical_bias};
 use super::row_dropout::RowDropout;
-use crate::attention::{Memory, StepWeights};
+use crate::attention::{AttentionWeights, Memory};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::reference::mixture::log_mixture;
 use crate::model::Shortlist;
@@ -99,7 +99,7 @@ impl ReferenceIncrementalDecoder<'_> {
     /// # Errors
     /// The device is out of memory.
     pub fn step(&mut self, parents: &[usize], tokens: &[u32]) -> Result<StepOutput> {
-        Ok(self.forward_step(parents, tokens, StepWeights::Model)?.0)
+        Ok(self.forward_step(parents, tokens, AttentionWeights::Model)?.0)
     }
 
     /// As [`Self::step`], with attention weights of this origin. Also returns each head's weights,
@@ -111,7 +111,7 @@ impl ReferenceIncrementalDecoder<'_> {
         &mut self,
         parents: &[usize],
         tokens: &[u32],
-        attention_weights: StepWeights,
+        attention_weights: AttentionWeights,
     ) -> Result<(StepOutput, Vec<Vec<Vec<f32>>>)> {
         let (output, heads) = self.forward_step(parents, tokens, attention_weights)?;
         let mut rows = vec![Vec::new(); output.attention.len()];
@@ -129,7 +129,7 @@ impl ReferenceIncrementalDecoder<'_> {
         &mut self,
         parents: &[usize],
         tokens: &[u32],
-        attention_weights: StepWeights,
+        attention_weights: AttentionWeights,
     ) -> Result<(StepOutput, Vec<Tensor>)> {
         self.select(parents)?;
         let decoder = &self.model.decoder;

@@ -72,9 +72,9 @@ impl RunLimits {
     /// # Errors
     /// A [`crate::error::UsageError`] names the option.
     pub fn validate(&self) -> Result<()> {
-        positive("--max-epochs", self.max_epochs)?;
-        minutes("--max-minutes", self.max_minutes)?;
-        minutes("--save-every", self.save_every)?;
-        positive("--patience", self.patience)
+        positive("max-epochs", self.max_epochs)?;
+        minutes("max-minutes", self.max_minutes)?;
+        minutes("save-every", self.save_every)?;
+        positive("patience", self.patience)
     }
 }

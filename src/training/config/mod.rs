@@ -2,6 +2,7 @@
 
 mod auto;
 mod explain;
+mod hard_attention;
 mod limits;
 mod model;
 mod option_names;
@@ -13,7 +14,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 pub use self::limits::RunLimits;
-pub use self::model::{HardAttention, ModelConfig, Preset};
+pub use self::model::{ModelConfig, Preset};
 pub use self::resolve::ResolvedConfig;
 pub use self::run::RunConfig;
 

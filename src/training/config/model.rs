@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::option_names::option_names;
 use super::ranges::within;
-use crate::attention::{ScoreName, SelectionMode};
-use crate::error::usage;
+use crate::attention::{AttentionMode, ScoreName};
+use crate::error::usage_of;
 use crate::model::{Architecture, DecoderKind, InitialState, MAX_LAYERS, MAX_SIZE};
 use crate::text::{NormalForm, Normalization, SPECIALS, TextSettings, Tokenization};
 
@@ -38,39 +38,6 @@ impl Preset {
     pub const GROUP: &str = "by_preset";
 }
 
-/// Treatment of the position in hard attention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum HardAttention {
-    /// Soft attention.
-    Off,
-    /// Sampled in training, else the position of the largest weight.
-    Sampled,
-    /// Marginalized exactly.
-    Exact,
-}
-
-impl From<HardAttention> for SelectionMode {
-    fn from(hard: HardAttention) -> Self {
-        match hard {
-            HardAttention::Off => Self::Soft,
-            HardAttention::Sampled => Self::Sampled,
-            HardAttention::Exact => Self::Exact,
-        }
-    }
-}
-
-impl From<SelectionMode> for HardAttention {
-    fn from(mode: SelectionMode) -> Self {
-        match mode {
-            SelectionMode::Soft | SelectionMode::Hardest => Self::Off,
-            SelectionMode::Sampled => Self::Sampled,
-            SelectionMode::Exact => Self::Exact,
-        }
-    }
-}
-
 /// Options of the model and its text. With a base model, the base model decides them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
@@ -87,7 +54,7 @@ pub struct ModelConfig {
 
     /// Tokens that text is split into: subwords, words, characters or letters [default: chosen from the data, for each side].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Text"))]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "KIND", help_heading = "Text"))]
     pub tokenization: Option<Tokenization>,
 
     /// Tokenization of the source side [default: --tokenization].
@@ -158,7 +125,7 @@ pub struct ModelConfig {
     /// straight-through gradient, and otherwise takes the one with the largest weight. `exact` mixes the predictions from each
     /// token, at several times the cost of the output layer. `off` is soft attention [default: exact for single words with
     /// symbols such as phones, otherwise off].
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", with = "super::hard_attention")]
     #[cfg_attr(
         feature = "cli",
         arg(
@@ -170,7 +137,7 @@ pub struct ModelConfig {
             help_heading = "Model"
         )
     )]
-    pub hard_attention: Option<HardAttention>,
+    pub hard_attention: Option<AttentionMode>,
 
     /// Number of encoder layers [default: 1].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -226,7 +193,12 @@ impl ModelConfig {
             decoder: Some(model.decoder),
             heads: Some(attention.heads),
             attention_temperature: Some(attention.temperature),
-            hard_attention: Some(attention.choice.into()),
+            // The largest weight alone is taken only at inference.
+            hard_attention: Some(if attention.mode == AttentionMode::Hardest {
+                AttentionMode::Soft
+            } else {
+                attention.mode
+            }),
             layers: Some(model.layers),
             no_tied_embeddings: !model.tied_output,
             initial_state: Some(model.initial_state),
@@ -238,17 +210,17 @@ impl ModelConfig {
     /// # Errors
     /// A [`crate::error::UsageError`] names the option.
     pub(super) fn validate(&self) -> Result<()> {
-        within("--vocabulary-size", self.vocabulary_size, SPECIALS.len() + 1, MAX_VOCABULARY)?;
+        within("vocabulary-size", self.vocabulary_size, SPECIALS.len() + 1, MAX_VOCABULARY)?;
         if let [Some(source), Some(target)] = self.tokenizations() {
             self.check_joint(source, target)?;
         }
-        within("--hidden-size", self.hidden_size, 1, MAX_SIZE)?;
+        within("hidden-size", self.hidden_size, 1, MAX_SIZE)?;
         if let Some(odd) = self.hidden_size.filter(|size| !size.is_multiple_of(2)) {
-            return usage(format!("--hidden-size {odd} is odd; each encoder direction has half of it"));
+            return usage_of("hidden-size", format!("{odd} is odd; each encoder direction has half of it"));
         }
-        within("--embedding-size", self.embedding_size, 1, MAX_SIZE)?;
-        within("--attention-size", self.attention_size, 1, MAX_SIZE)?;
-        within("--layers", self.layers, 1, MAX_LAYERS)
+        within("embedding-size", self.embedding_size, 1, MAX_SIZE)?;
+        within("attention-size", self.attention_size, 1, MAX_SIZE)?;
+        within("layers", self.layers, 1, MAX_LAYERS)
     }
 
     /// Checks that a joint vocabulary is possible.
@@ -257,7 +229,7 @@ impl ModelConfig {
     /// The sides have different tokenizations.
     pub(super) fn check_joint(&self, source: Tokenization, target: Tokenization) -> Result<()> {
         if self.joint_vocabulary && source != target {
-            return usage("--joint-vocabulary needs the same tokenization on both sides");
+            return usage_of("joint-vocabulary", "needs the same tokenization on both sides");
         }
         Ok(())
     }

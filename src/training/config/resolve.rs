@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use super::auto::AutoConfig;
 use super::run::GUIDED_ALIGNMENT;
 use super::{ModelConfig, Preset, RunConfig, RunLimits, TrainConfig, explain};
-use crate::attention::{AttentionConfig, SelectionMode};
+use crate::attention::{AttentionConfig, AttentionMode};
 use crate::error::UsageError;
 use crate::kernels::matrix::Precision;
 use crate::model::{Architecture, DropoutRates, InitialState};
@@ -66,7 +66,7 @@ impl TrainConfig {
             ResolvedConfig { given: self.clone(), base: base.cloned(), stats: stats.clone(), text, auto, precision };
         let architecture = resolved.architecture([0, 0]);
         let fits = architecture.attention.check(architecture.dimensions());
-        fits.map_err(|reason| anyhow!(UsageError(format!("--{reason}"))))?;
+        fits.map_err(|reason| anyhow!(UsageError::new(format!("--{reason}"))))?;
         Ok(resolved)
     }
 
@@ -165,13 +165,13 @@ impl ResolvedConfig {
             temperature: given.attention_temperature.unwrap_or(1.0),
             ..AttentionConfig::default()
         };
-        let choice = match given.hard_attention {
-            Some(hard) => hard.into(),
+        let mode = match given.hard_attention {
+            Some(mode) => mode,
             // Symbols mostly stand for one character each.
-            None if self.stats.has_pronunciations() && soft.heads == 1 && !soft.is_fixed() => SelectionMode::Exact,
-            None => SelectionMode::Soft,
+            None if self.stats.has_pronunciations() && soft.heads == 1 && !soft.is_fixed() => AttentionMode::Exact,
+            None => AttentionMode::Soft,
         };
-        AttentionConfig { choice, ..soft }
+        AttentionConfig { mode, ..soft }
     }
 
     /// True if the lexicon copies tokens: forms of a word consist mostly of its own letters.

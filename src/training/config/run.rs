@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ranges::{above_zero, positive, share, within};
 use crate::attention::ScoreName;
-use crate::error::usage;
+use crate::error::{usage, usage_of};
 use crate::kernels::matrix::Precision;
 use crate::model::PrecisionOption;
 use crate::text::{BatchSize, TextSettings};
@@ -180,7 +180,7 @@ impl RunConfig {
     /// The weight is 0, so that the links would have no effect.
     pub fn with_user_links(mut self) -> Result<Self> {
         if self.guided_alignment == Some(0.0) {
-            return usage("--guide has no effect with --guided-alignment 0");
+            return usage_of("guide", "has no effect with --guided-alignment 0");
         }
         self.guided_alignment.get_or_insert(GUIDED_ALIGNMENT);
         Ok(self)
@@ -202,32 +202,32 @@ impl RunConfig {
     /// # Errors
     /// A [`crate::error::UsageError`] names the option.
     pub(super) fn validate(&self, attention: ScoreName) -> Result<()> {
-        positive("--max-length", self.max_length)?;
-        within("--teachers", self.teachers, 0, MAX_TEACHERS)?;
-        positive("--batch-sentences", self.batch_sentences)?;
-        positive("--batch-tokens", self.batch_tokens)?;
+        positive("max-length", self.max_length)?;
+        within("teachers", self.teachers, 0, MAX_TEACHERS)?;
+        positive("batch-sentences", self.batch_sentences)?;
+        positive("batch-tokens", self.batch_tokens)?;
         if let Some(decay) = self.decay.filter(|decay| !(*decay > 0.0 && *decay <= 1.0)) {
-            return usage(format!("--decay must be above 0 and at most 1, not {decay}"));
+            return usage_of("decay", format!("must be above 0 and at most 1, not {decay}"));
         }
         if self.decay.is_some() && self.schedule.is_some_and(|schedule| schedule != Schedule::Plateau) {
-            return usage("--decay needs --schedule plateau: other schedules decay by a plan");
+            return usage_of("decay", "needs --schedule plateau: other schedules decay by a plan");
         }
         if self.keep_attention && attention.is_fixed() {
             let score = attention.name();
-            return usage(format!("--keep-attention needs learned attention: --attention {score} is fixed"));
+            return usage_of("keep-attention", format!("needs learned attention: --attention {score} is fixed"));
         }
-        above_zero("--learning-rate", self.learning_rate)?;
-        share("--label-smoothing", self.label_smoothing)?;
+        above_zero("learning-rate", self.learning_rate)?;
+        share("label-smoothing", self.label_smoothing)?;
         self.validate_guided_alignment(attention)?;
-        share("--ema-decay", self.ema_decay)?;
-        share("--bpe-dropout", self.bpe_dropout)?;
-        share("--concat-pairs", self.concat_pairs)?;
-        share("--hallucination", self.hallucination)?;
-        share("--dropout", self.dropout)?;
-        above_zero("--max-gradient-norm", self.max_gradient_norm)?;
-        positive("--validate-every", self.validate_every)?;
-        positive("--keep-best", self.keep_best)?;
-        positive("--keep-last", self.keep_last)
+        share("ema-decay", self.ema_decay)?;
+        share("bpe-dropout", self.bpe_dropout)?;
+        share("concat-pairs", self.concat_pairs)?;
+        share("hallucination", self.hallucination)?;
+        share("dropout", self.dropout)?;
+        above_zero("max-gradient-norm", self.max_gradient_norm)?;
+        positive("validate-every", self.validate_every)?;
+        positive("keep-best", self.keep_best)?;
+        positive("keep-last", self.keep_last)
     }
 
     /// Checks that the options suit the tokens of the text.
@@ -239,13 +239,13 @@ impl RunConfig {
             return usage("--guided-alignment and --guide need words: characters have no word alignments");
         }
         if is_above_zero(self.bpe_dropout) && !text.has_subwords() {
-            return usage("--bpe-dropout needs subwords on a side (--tokenization bpe)");
+            return usage_of("bpe-dropout", "needs subwords on a side (--tokenization bpe)");
         }
         if is_above_zero(self.concat_pairs) && text.has_character_tokens() {
-            return usage("--concat-pairs needs sentences: characters would run together");
+            return usage_of("concat-pairs", "needs sentences: characters would run together");
         }
         if is_above_zero(self.hallucination) && !text.are_both_characters() {
-            return usage("--hallucination needs characters as tokens on both sides");
+            return usage_of("hallucination", "needs characters as tokens on both sides");
         }
         Ok(())
     }
@@ -260,11 +260,12 @@ impl RunConfig {
         }
         // An infinite loss teaches nothing.
         if weight > MAX_GUIDED_ALIGNMENT {
-            return usage(format!(
-                "--guided-alignment must be above 0 and at most {MAX_GUIDED_ALIGNMENT}, not {weight:e}"
-            ));
+            return usage_of(
+                "guided-alignment",
+                format!("must be above 0 and at most {MAX_GUIDED_ALIGNMENT}, not {weight:e}"),
+            );
         }
-        above_zero("--guided-alignment", Some(weight))
+        above_zero("guided-alignment", Some(weight))
     }
 }
 

@@ -122,7 +122,7 @@ impl Placeholders {
         let parsed = RegexBuilder::new(regex).size_limit(MAX_COMPILED).build().map_err(|error| {
             let message = error.to_string();
             let reason = message.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            anyhow!(UsageError(format!("--placeholders {regex}: {reason}")))
+            anyhow!(UsageError::of("placeholders", format!("{regex}: {reason}")))
         })?;
         Ok(Self { pattern: PlaceholderPattern::Given(parsed), ..Self::default() })
     }

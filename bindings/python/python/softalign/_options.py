@@ -21,15 +21,15 @@ class TrainOptions(TypedDict, total=False):
     lowercase: bool
     """Lowercase both sides; `evaluate` then lowercases the references too."""
 
-    units: Literal["bpe", "word", "char", "letter"]
-    """Units that text is split into: subword, word, character or letter tokens [default: chosen from the data, for each
+    tokenization: Literal["bpe", "word", "char", "letter"]
+    """Tokens that text is split into: subwords, words, characters or letters [default: chosen from the data, for each
     side]"""
 
-    source_units: Literal["bpe", "word", "char", "letter"]
-    """Units of the source side [default: --units]"""
+    source_tokenization: Literal["bpe", "word", "char", "letter"]
+    """Tokenization of the source side [default: --tokenization]"""
 
-    target_units: Literal["bpe", "word", "char", "letter"]
-    """Units of the target side [default: --units]"""
+    target_tokenization: Literal["bpe", "word", "char", "letter"]
+    """Tokenization of the target side [default: --tokenization]"""
 
     vocabulary_size: int
     """Maximum number of tokens per vocabulary; bpe keeps all characters beyond it [default: chosen from the data]"""
@@ -279,7 +279,7 @@ class SymmetrizationOptions(TypedDict, total=False):
     --direction]"""
 
     words: Literal["whitespace", "punctuation"]
-    """Word splitting [default: whitespace; single characters on a side with char or letter units]"""
+    """Word splitting [default: whitespace; single characters on a side with char or letter tokens]"""
 
 
 class LinkOptions(SymmetrizationOptions, total=False):
@@ -319,7 +319,7 @@ class TranslateOptions(SearchOptions, LinkOptions, AttentionOptions, total=False
     tokens; none for a model of characters]"""
 
     unknown: Literal["translate", "copy"]
-    """Treatment of lines that are more than half unknown to the model, such as text in another script."""
+    """Treatment of sentences that are more than half unknown to the model, such as text in another script."""
 
     replace_unknown: bool
     """Replace each `<unk>` in a translation with the source word aligned to it."""
@@ -335,7 +335,7 @@ class TranslateOptions(SearchOptions, LinkOptions, AttentionOptions, total=False
     the first two columns are the pair. A model trained with features requires them [default: none; for a model trained
     with features, the column used in training, or the second column of input that has no target]"""
 
-    subwords: bool
+    tokens: bool
     """Align the model's tokens instead of words."""
 
 
@@ -345,7 +345,7 @@ class AlignOptions(LinkOptions, AttentionOptions, total=False):
     direction: Literal["forward", "backward", "both"]
     """Direction of the links. softalign symmetrize combines a file of forward links and one of backward links."""
 
-    subwords: bool
+    tokens: bool
     """Align the model's tokens instead of words."""
 
 

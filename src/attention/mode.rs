@@ -1,4 +1,4 @@
-//! Selection of the weights that pool the values: soft, or hard at one position.
+//! Attention mode: all weights pool the values, or one position does.
 //!
 //! Hard attention pools with a weight of 1 at one position instead of α: the position of the largest weight, or during
 //! training one sampled from α. The straight-through estimator takes the gradient as if α had pooled (Bengio, Léonard &
@@ -6,43 +6,49 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Soft or hard attention. The variants' names are saved in config.json.
+/// Soft or hard attention. The variants' names are saved in config.json; the option `hard-attention` calls soft attention
+/// `off`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum SelectionMode {
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum AttentionMode {
     /// Soft attention: α pools.
     #[default]
+    #[cfg_attr(feature = "cli", value(name = "off", help = "Soft attention"))]
     Soft,
     /// Hard attention: the position of the largest weight.
+    #[cfg_attr(feature = "cli", value(skip))]
     Hardest,
     /// Hard attention: a position sampled from α during training, with the straight-through estimator; the position of
     /// the largest weight at inference.
+    #[cfg_attr(feature = "cli", value(help = "Sampled in training, else the position of the largest weight"))]
     Sampled,
     /// Hard attention with the position marginalized: each position predicts the target token from its own annotation, and α
     /// mixes the predictions (Shankar, Garg & Sarawagi 2018, section 3). The soft context updates the state.
+    #[cfg_attr(feature = "cli", value(help = "Marginalized exactly"))]
     Exact,
 }
 
-impl SelectionMode {
+impl AttentionMode {
     /// True if one position pools.
     pub fn is_hard(self) -> bool {
         matches!(self, Self::Hardest | Self::Sampled)
     }
 
-    /// Returns the selection of a step.
-    pub(in crate::attention) fn resolve(self, weights: StepWeights) -> Selection {
+    /// Returns the weights that pool in a step.
+    pub(in crate::attention) fn pooling_weights(self, weights: AttentionWeights) -> PoolingWeights {
         match (self, weights) {
-            (_, StepWeights::Given(given)) => Selection::Given(given),
-            (Self::Soft | Self::Exact, _) => Selection::Soft,
-            (Self::Sampled, StepWeights::Draws(draws)) => Selection::Sampled(draws),
-            (Self::Hardest | Self::Sampled, _) => Selection::Hardest,
+            (_, AttentionWeights::Given(given)) => PoolingWeights::Given(given),
+            (Self::Soft | Self::Exact, _) => PoolingWeights::Soft,
+            (Self::Sampled, AttentionWeights::Draws(draws)) => PoolingWeights::Sampled(draws),
+            (Self::Hardest | Self::Sampled, _) => PoolingWeights::Hardest,
         }
     }
 }
 
-/// Origin of the weights of one step.
+/// Origin of the attention weights of one step.
 #[derive(Clone, Copy, Debug, Default)]
-pub enum StepWeights<'a> {
+pub enum AttentionWeights<'a> {
     /// The model's own.
     #[default]
     Model,
@@ -53,16 +59,16 @@ pub enum StepWeights<'a> {
     Given(&'a [f32]),
 }
 
-impl<'a> From<Option<&'a [f32]>> for StepWeights<'a> {
+impl<'a> From<Option<&'a [f32]>> for AttentionWeights<'a> {
     /// Weights of a training step, with or without random numbers.
     fn from(draws: Option<&'a [f32]>) -> Self {
         draws.map_or(Self::Model, Self::Draws)
     }
 }
 
-/// Weights that pool in one step.
+/// Weights that pool the values in one step.
 #[derive(Clone, Copy, Debug)]
-pub enum Selection<'a> {
+pub enum PoolingWeights<'a> {
     /// α itself.
     Soft,
     /// 1 at the position of the largest weight.
@@ -74,9 +80,9 @@ pub enum Selection<'a> {
 }
 
 /// Returns the position selected among the weights of one row and head; `row` is their index in the draws.
-pub(in crate::attention) fn select_position(weights: &[f32], selection: Selection, row: usize) -> usize {
-    match selection {
-        Selection::Soft | Selection::Hardest | Selection::Given(_) => {
+pub(in crate::attention) fn select_position(weights: &[f32], pooling_weights: PoolingWeights, row: usize) -> usize {
+    match pooling_weights {
+        PoolingWeights::Soft | PoolingWeights::Hardest | PoolingWeights::Given(_) => {
             let mut first_largest = 0;
             for (position, weight) in weights.iter().enumerate() {
                 if *weight > weights[first_largest] {
@@ -85,7 +91,7 @@ pub(in crate::attention) fn select_position(weights: &[f32], selection: Selectio
             }
             first_largest
         }
-        Selection::Sampled(draws) => {
+        PoolingWeights::Sampled(draws) => {
             let mut sum = 0.0;
             for (position, weight) in weights.iter().enumerate() {
                 sum += weight;
@@ -106,13 +112,13 @@ mod tests {
     #[test]
     fn hard_selection_picks_one_position() {
         let weights = [0.2, 0.5, 0.3];
-        assert_eq!(select_position(&weights, Selection::Hardest, 0), 1);
-        assert_eq!(select_position(&[0.5, 0.5], Selection::Hardest, 0), 0, "the first of equals");
+        assert_eq!(select_position(&weights, PoolingWeights::Hardest, 0), 1);
+        assert_eq!(select_position(&[0.5, 0.5], PoolingWeights::Hardest, 0), 0, "the first of equals");
         for (draw, expected) in [(0.0, 0), (0.19, 0), (0.21, 1), (0.71, 2), (0.999_999_9, 2)] {
-            assert_eq!(select_position(&weights, Selection::Sampled(&[9.0, draw]), 1), expected, "{draw}");
+            assert_eq!(select_position(&weights, PoolingWeights::Sampled(&[9.0, draw]), 1), expected, "{draw}");
         }
         assert_eq!(
-            select_position(&[0.0, 0.5], Selection::Sampled(&[0.7]), 0),
+            select_position(&[0.0, 0.5], PoolingWeights::Sampled(&[0.7]), 0),
             1,
             "a draw above the sum left by rounding"
         );
