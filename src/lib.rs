@@ -95,6 +95,8 @@ pub use translator::{Aligner, DecodeOptions, TranslateOptions, Translator};
 pub mod error;
 pub mod random;
 pub mod reporter;
+
+pub mod formats;
 pub mod text;
 
 pub mod communicator;

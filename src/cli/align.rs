@@ -32,7 +32,7 @@ pub struct AlignArgs {
     #[arg(long, short = 'o', alias = "out", value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 
-    /// Output format [default: by the extension of --output: .html, .json, .jsonl, .npz, .svg or .tsv; else text].
+    /// Output format [default: by the extension of --output: .html, .json, .jsonl, .npz, .svg, .tmx or .tsv; else text].
     #[arg(long, value_enum)]
     pub format: Option<AlignmentFormat>,
 

@@ -62,6 +62,8 @@ pub enum TranslationFormat {
     Svg,
     /// Weights in the text format of Nematus.
     Nematus,
+    /// Translation memory of the sentences and their translations, without tags and links.
+    Tmx,
 }
 
 impl TranslationFormat {
@@ -78,6 +80,7 @@ impl TranslationFormat {
             Self::Html => AlignmentFormat::Html,
             Self::Svg => AlignmentFormat::Svg,
             Self::Nematus => AlignmentFormat::Nematus,
+            Self::Tmx => AlignmentFormat::Tmx,
         })
     }
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use super::constraints::ConstraintArgs;
 use super::links::{FigureArgs, TranslationFormat};
 use super::names::MODEL_VARIABLE;
+use crate::formats::InputFormat;
 use crate::text::{LayoutArgs, OnError, parse_source_column};
 use crate::translator::TranslateOptions;
 
@@ -37,9 +38,14 @@ pub struct TranslateArgs {
     pub model: Vec<PathBuf>,
 
     /// File of sentences to translate, one per line; - is standard input. The rows of a .csv file are written with their
-    /// translations as a further column.
+    /// translations as a further column. A document is written back in its format: .html, .md, .po, .xlf, .srt, .vtt, .docx or
+    /// .odt.
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
+
+    /// Format of --input, or of standard input [default: by its beginning or its name; else lines].
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "text")]
+    pub input_format: Option<InputFormat>,
 
     /// Output file; - is standard output.
     #[arg(long, short = 'o', alias = "out", value_name = "FILE", default_value = "-")]
@@ -55,7 +61,7 @@ pub struct TranslateArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub n_best: u16,
 
-    /// Output format [default: by the extension of --output: .html, .json, .jsonl, .npz or .svg; else text].
+    /// Output format [default: by the extension of --output: .html, .json, .jsonl, .npz, .svg or .tmx; else text].
     #[arg(long, value_enum)]
     pub format: Option<TranslationFormat>,
 

@@ -4,6 +4,7 @@ mod align;
 mod average;
 mod clean;
 mod console;
+mod document;
 mod evaluate;
 mod input_format;
 mod inspect;

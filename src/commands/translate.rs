@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::Result;
 use candle_core::Device;
 
 use super::console::{Bar, Console};
-use super::output_file::{Output, WrittenPath, ensure_distinct_paths};
+use super::document::TranslatedDocument;
+use super::output_file::{Output, WrittenPath, ensure_distinct_paths, is_standard_output};
 use super::pair_files::{ChunkedWork, process_chunks, refuse_columns_of_arguments};
 use super::render_options::{check_figures, translation_format};
 use super::repl::Repl;
@@ -23,10 +24,14 @@ use crate::text::{LineError, LineStream, TableRows, WordSplitting, count_lines, 
 use crate::translator::{LineWarnings, LinkOptions, Markup, Sentence, Translator};
 
 pub fn run(given: &ExplicitArgs<TranslateArgs>, device: &Device, console: &Console) -> Result<()> {
-    let args = &given.args;
-    let format = output_format(args)?;
+    let document = TranslatedDocument::open(&given.args)?;
+    let args = &with_markup_of(document.as_ref(), &given.args);
+    let (document, format) = match document {
+        Some(document) if document.is_written(args, is_shown(args))? => (Some(document), None),
+        document => (document, output_format(args)?),
+    };
     check(given, format)?;
-    let OpenedFiles { sentences, table, mut output } = OpenedFiles::open(args, format)?;
+    let OpenedFiles { sentences, table, mut output } = OpenedFiles::open(args, document.as_ref(), format)?;
     let setup = TranslationSetup::new(args, device, console)?;
     let syntax = table.syntax_of_translations(output.path());
     table.write_header(&mut output)?;
@@ -44,16 +49,22 @@ pub fn run(given: &ExplicitArgs<TranslateArgs>, device: &Device, console: &Conso
         sentences,
         table,
         results,
-        warnings: LineWarnings::default(),
+        warnings: document
+            .as_ref()
+            .map_or_else(LineWarnings::default, |document| LineWarnings::new(&document.line_numbers())),
+        document,
         lines: Vec::new(),
         count: 0,
         console,
     };
     let mut unreadable = Unreadable::new(args.on_error);
     process_chunks(&mut work, &mut unreadable)?;
-    let LineTranslator { bar, setup, results, warnings, .. } = work;
+    let LineTranslator { bar, setup, mut results, warnings, document, .. } = work;
     drop(bar);
     results.report(&warnings, console);
+    if let Some(document) = document.filter(|_| format.is_none()) {
+        results.write_document(&document.into_bytes()?)?;
+    }
     results.finish()?;
     // The process ends: the system takes its memory back faster than piece by piece.
     std::mem::forget(setup);
@@ -69,10 +80,18 @@ struct OpenedFiles {
 }
 
 impl OpenedFiles {
-    fn open(args: &TranslateArgs, format: Option<AlignmentFormat>) -> Result<Self> {
+    fn open(
+        args: &TranslateArgs,
+        document: Option<&TranslatedDocument>,
+        format: Option<AlignmentFormat>,
+    ) -> Result<Self> {
         let beside = [&args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
         ensure_distinct_paths(Sentences::paths(args).chain(beside), [WrittenPath::new("--output", &args.output)])?;
         let output = Output::open(&args.output)?;
+        if let Some(document) = document {
+            let sentences = Sentences { parts: [SentenceSource::Given(document.texts())].into() };
+            return Ok(Self { sentences, table: OutputTable::default(), output });
+        }
         let input = Sentences::input(args).filter(|_| !is_interactive(args));
         let opened = input.map(|path| OutputTable::open(args, path)).transpose()?.flatten();
         let (table, rows) = match opened {
@@ -92,6 +111,8 @@ struct LineTranslator<'a> {
     table: OutputTable,
     results: TranslationWriter,
     warnings: LineWarnings,
+    /// Document that the sentences are in.
+    document: Option<TranslatedDocument>,
     bar: Bar,
     /// Lines of the current chunk.
     lines: Vec<String>,
@@ -109,7 +130,7 @@ impl ChunkedWork for LineTranslator<'_> {
         let first = self.count + 1;
         self.count += lines.len();
         self.lines = lines.iter().map(|line| line.as_ref().map_or_else(|_| String::new(), String::clone)).collect();
-        if first == 1 && !self.setup.form.has_cells() {
+        if first == 1 && !self.setup.form.has_cells() && self.document.is_none() {
             warn_of_tabs(&self.lines, self.console);
         }
         Ok((first..).zip(lines).map(|(number, line)| self.read(number, &line?)).collect())
@@ -128,7 +149,11 @@ impl ChunkedWork for LineTranslator<'_> {
         let bar = self.bar.handle();
         bar.suspend(|| {
             unreadable.warn(self.console);
-            self.results.write(first, chunk, &translated, unreadable)
+            match &mut self.document {
+                Some(document) if !self.results.has_alignments() => document.add(&translated),
+                _ => self.results.write(first, chunk, &translated, unreadable)?,
+            }
+            Ok(())
         })
     }
 }
@@ -186,9 +211,6 @@ impl Sentences {
         let source = match (rows, Self::input(args)) {
             (Some(TableRows::Lines(lines)), _) => Some(SentenceSource::Lines(lines)),
             (Some(TableRows::Csv(rows)), _) => Some(SentenceSource::Given(rows)),
-            (None, Some(path)) if args.options.markup == Markup::Html && is_html(path) => {
-                Some(SentenceSource::Given(vec![read_document(path)?]))
-            }
             (None, path) => path.map(|path| SentenceSource::File(path.to_owned())),
         };
         let mut parts = VecDeque::from_iter(source);
@@ -227,7 +249,7 @@ impl Sentences {
     }
 }
 
-/// Returns the format of the output. With markup, a file named .html holds the translated document.
+/// Returns the format of the output. With markup, a file named .html holds translated lines.
 fn output_format(args: &TranslateArgs) -> Result<Option<AlignmentFormat>> {
     let is_text = matches!(args.format, None | Some(TranslationFormat::Text));
     if args.options.markup == Markup::Html && is_text && is_html(&args.output) {
@@ -240,11 +262,18 @@ fn is_html(path: &Path) -> bool {
     AlignmentFormat::from_extension(path) == Some(AlignmentFormat::Html)
 }
 
-/// Reads an HTML document, without the line end after it.
-fn read_document(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).with_context(|| format!("{}: cannot read this file", path.display()))?;
-    let text = String::from_utf8(bytes).map_err(|_| anyhow!("{}: not UTF-8; convert the document", path.display()))?;
-    Ok(text.strip_suffix('\n').map_or_else(|| text.clone(), str::to_owned))
+/// Returns the options with the markup of the texts of a document, if there is one.
+fn with_markup_of(document: Option<&TranslatedDocument>, args: &TranslateArgs) -> TranslateArgs {
+    let mut args = args.clone();
+    if document.is_some() {
+        args.options.markup = Markup::Html;
+    }
+    args
+}
+
+/// True if results appear in a terminal.
+fn is_shown(args: &TranslateArgs) -> bool {
+    is_standard_output(&args.output) && std::io::stdout().is_terminal()
 }
 
 /// Returns the location of a sentence, counted from 1, for messages.

@@ -10,7 +10,7 @@ use super::unreadable::Unreadable;
 use crate::alignment::LinkFormat;
 use crate::cli::TranslateArgs;
 use crate::render::{AlignmentFormat, Item, RenderOptions, Renderer, shaded};
-use crate::text::RowSyntax;
+use crate::text::{Pair, RowSyntax};
 use crate::translator::{
     LineWarnings, Linker, PreparedTranslator, Sentence, Translation, Translator, UnknownSentences,
 };
@@ -34,6 +34,8 @@ pub struct TranslationWriter {
 struct AlignmentWriter {
     linker: Linker,
     renderer: Box<dyn Renderer>,
+    /// True if texts have their tags.
+    has_markup: bool,
 }
 
 impl TranslationWriter {
@@ -68,9 +70,11 @@ impl TranslationWriter {
             n_best: args.n_best > 1,
             min_link_score: linker.min_link_score(),
             heatmap: heatmap(writer.output.is_terminal()),
+            languages: translator.translator().config().data.languages.clone(),
         };
         let renderer = renderer(format, options, &writer.output)?;
-        Ok(Self { alignments: Some(AlignmentWriter { linker, renderer }), ..writer })
+        let has_markup = format != AlignmentFormat::Tmx;
+        Ok(Self { alignments: Some(AlignmentWriter { linker, renderer, has_markup }), ..writer })
     }
 
     /// Sets the syntax in which each translation is a row of its own; by default they are lines of text.
@@ -97,11 +101,16 @@ impl TranslationWriter {
         translations: &[Vec<Translation>],
         unreadable: &Unreadable,
     ) -> Result<()> {
-        if let Some(AlignmentWriter { linker, renderer }) = &mut self.alignments {
+        if let Some(AlignmentWriter { linker, renderer, has_markup }) = &mut self.alignments {
             for linked in linker.link_translations(translations, sentences)? {
                 let id = first + linked.sentence;
                 if !unreadable.is_skipped(id) {
-                    let item = Item { id, error: unreadable.message(id), ..linked.item(self.with_tokens) };
+                    let mut item = Item { id, error: unreadable.message(id), ..linked.item(self.with_tokens) };
+                    if let Some(Pair { source, target }) =
+                        linked.translation.without_markup.as_ref().filter(|_| !*has_markup)
+                    {
+                        item.texts = [source, target];
+                    }
                     self.output.with(|out| renderer.item(out, &item))?;
                 }
             }
@@ -132,6 +141,19 @@ impl TranslationWriter {
             // The separator may not occur within a field.
             _ => writeln!(out, "{id} ||| {} ||| {score:.4}", text.replace("|||", "¦¦¦")),
         })
+    }
+
+    /// True if the output has alignments.
+    pub fn has_alignments(&self) -> bool {
+        self.alignments.is_some()
+    }
+
+    /// Writes a translated document.
+    ///
+    /// # Errors
+    /// Writing fails.
+    pub fn write_document(&mut self, document: &[u8]) -> Result<()> {
+        self.output.with(|out| out.write_all(document))
     }
 
     /// Prints warnings about lines with incomplete or unreliable results.

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::{Heatmap, Html, Json, Nematus, Npz, Pharaoh, Renderer, Svg, SvgStyle, Tsv};
+use super::{Heatmap, Html, Json, Nematus, Npz, Pharaoh, Renderer, Svg, SvgStyle, Tmx, Tsv};
 use crate::alignment::LinkFormat;
+use crate::text::Languages;
 
 /// Output format of alignments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub enum AlignmentFormat {
     Html,
     /// Stacked vector figures; see Figures.
     Svg,
+    /// Translation memory of the pairs, without their links.
+    Tmx,
 }
 
 /// Options of renderers; each format uses some of them.
@@ -45,6 +48,8 @@ pub struct RenderOptions {
     pub min_link_score: f32,
     /// Renderer of text.
     pub heatmap: Heatmap,
+    /// Languages of the pairs, if they are known.
+    pub languages: Option<Languages>,
 }
 
 impl AlignmentFormat {
@@ -56,6 +61,7 @@ impl AlignmentFormat {
             "jsonl" | "ndjson" => Self::Jsonl,
             "npz" => Self::Npz,
             "svg" => Self::Svg,
+            "tmx" => Self::Tmx,
             "tsv" => Self::Tsv,
             _ => return None,
         })
@@ -63,7 +69,8 @@ impl AlignmentFormat {
 
     /// Returns the renderer of this format.
     pub fn renderer(self, options: RenderOptions) -> Box<dyn Renderer> {
-        let RenderOptions { title, figures, probabilities, notation, n_best, min_link_score, heatmap } = options;
+        let RenderOptions { title, figures, probabilities, notation, n_best, min_link_score, heatmap, languages } =
+            options;
         match self {
             Self::Text => Box::new(heatmap),
             Self::Json => Box::new(Json::default()),
@@ -75,6 +82,7 @@ impl AlignmentFormat {
             Self::Nematus => Box::new(Nematus),
             Self::Html => Box::new(Html::new(title, min_link_score)),
             Self::Svg => Box::new(Svg::new(figures)),
+            Self::Tmx => Box::new(Tmx::new(languages)),
         }
     }
 }

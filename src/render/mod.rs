@@ -15,6 +15,7 @@ mod pharaoh;
 mod shading;
 mod svg;
 mod tensorboard;
+mod tmx;
 mod tsv;
 
 use std::io::{Result, Write};
@@ -33,6 +34,7 @@ pub use pharaoh::Pharaoh;
 pub use shading::shaded;
 pub use svg::{Svg, SvgSize, SvgStyle, SvgView};
 pub use tensorboard::{event_file_header, scalars_event};
+pub use tmx::Tmx;
 pub use tsv::Tsv;
 
 use crate::alignment::{Alignment, Gold, Link, LinkScores, QualityEstimate};

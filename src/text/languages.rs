@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::format_pairs::FormatPairs;
 use super::language_names::{code_of_name, language_name};
 use super::table_records::{csv_records, plain_records};
 use super::{Column, PairFiles, TableFormat, is_read_once};
@@ -72,10 +73,11 @@ impl Languages {
     pub fn of_files(files: &PairFiles) -> Option<Self> {
         let [source, target] = match files.paths()[..] {
             [path] if files.is_shipped() => return Self::of_table_name(path).or_else(|| "en-fr".parse().ok()),
-            [path] => match Self::of_columns(path, &files.layout().for_file(path)) {
-                None => return Self::of_table_name(path),
-                columns => return columns,
-            },
+            [path] => {
+                return Self::of_format(path, files.layout())
+                    .or_else(|| Self::of_columns(path, &files.layout().for_file(path)))
+                    .or_else(|| Self::of_table_name(path));
+            }
             [source, target] => [of_file_name(source)?, of_file_name(target)?],
             _ => return None,
         };
@@ -91,6 +93,14 @@ impl Languages {
         let mut found = name_parts(path, &['.', '_']).filter_map(|part| part.parse::<Self>().ok());
         found
             .find(|Self { source, target }| source != target && [source, target].into_iter().all(|code| is_known(code)))
+    }
+
+    /// Reads the languages that a file in a format of its own tells, such as TMX.
+    fn of_format(path: &Path, layout: &TableFormat) -> Option<Self> {
+        let mut pairs = FormatPairs::open(path, layout, true).ok()??;
+        pairs.next()?.ok()?;
+        let [source, target] = pairs.languages()?.map(|code| code_of_language(&code));
+        Self::distinct(source?, target?)
     }
 
     /// Finds languages in the names of the columns of both sides.

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::{check_standard_input, is_read_once, is_standard};
+use crate::formats::{ByteReader, is_encoded, text_lines};
 use crate::reporter::Reporter;
 
 /// Maximum number of bytes read of a line. The rest is skipped, which bounds memory for files without line ends.
@@ -121,9 +122,9 @@ impl fmt::Display for LineError {
 
 impl std::error::Error for LineError {}
 
-/// Returns the number of lines of a regular file; none for a pipe.
+/// Returns the number of lines of a regular file; none for a pipe, or if the file is compressed or has no lines.
 pub fn count_lines(path: &Path) -> Option<usize> {
-    if is_read_once(path) {
+    if is_read_once(path) || is_encoded(path) {
         return None;
     }
     let mut reader = BufReader::new(File::open(path).ok()?);
@@ -149,7 +150,7 @@ const BUFFER_BYTES: usize = 1 << 16;
 
 /// Iterator over the lines of a file. It ends after an error, unless this is a [`LineError`].
 pub(super) struct LineReader {
-    reader: BufReader<Box<dyn Read + Send>>,
+    reader: ByteReader,
     name: String,
     /// Number of the last line read, from 1.
     number: usize,
@@ -183,6 +184,8 @@ impl LineReader {
 
     fn read_line(&mut self) -> Result<Option<String>> {
         if self.number == 0 {
+            let given = std::mem::replace(&mut self.reader, BufReader::new(Box::new(std::io::empty())));
+            self.reader = text_lines(given, &self.name)?;
             let first = self.reader.fill_buf().with_context(|| cannot_read(&self.name))?;
             ensure!(
                 !is_utf_16(first),

@@ -5,6 +5,7 @@ mod bpe_dropout;
 mod composition;
 mod corpus_stats;
 mod encoded_corpus;
+mod format_pairs;
 mod known_words;
 mod language_names;
 mod languages;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Error, Result, anyhow, bail, ensure};
 
+use super::format_pairs::FormatPairs;
 use super::line_reader::{LineError, name, read_each_line};
 use super::line_stream::LineStream;
 use super::table_format::{NumberedPair, TablePairs};
@@ -42,6 +43,9 @@ pub fn read_numbered(path: &Path, layout: &TableFormat) -> Result<(Vec<Pair>, Li
 /// # Errors
 /// The file cannot be read, its first line does not name a column, or a CSV quote is never closed.
 pub(super) fn read_each(path: &Path, layout: &TableFormat, shared: bool) -> Result<(Vec<Result<Pair>>, LineNumbers)> {
+    if let Some(pairs) = FormatPairs::open(path, layout, shared)? {
+        return Ok((pairs.collect(), LineNumbers::default()));
+    }
     let lines = read_each_line(path)?;
     let mut layout = layout.for_file(path);
     let mut notes = Vec::new();
@@ -203,7 +207,7 @@ pub struct PairStream {
 }
 
 enum StreamSource {
-    Memory(std::vec::IntoIter<Result<Pair>>),
+    Pairs(Box<dyn Iterator<Item = Result<Pair>> + Send>),
     Tsv { lines: LineStream, path: PathBuf, layout: TableFormat },
     Parallel { lines: [LineStream; 2], paths: [PathBuf; 2], layout: TableFormat },
 }
@@ -218,7 +222,7 @@ struct PairChunk {
 impl PairStream {
     /// Returns a stream of pairs in memory.
     pub fn in_memory(pairs: Vec<Result<Pair>>, numbers: LineNumbers) -> Self {
-        Self::new(StreamSource::Memory(pairs.into_iter()), numbers)
+        Self::new(StreamSource::Pairs(Box::new(pairs.into_iter())), numbers)
     }
 
     fn new(source: StreamSource, numbers: LineNumbers) -> Self {
@@ -245,6 +249,9 @@ impl PairStream {
         if layout.for_file(path).csv {
             let (pairs, numbers) = read_each(path, layout, false)?;
             return Ok(Self::in_memory(pairs, numbers));
+        }
+        if let Some(pairs) = FormatPairs::open(path, layout, false)? {
+            return Ok(Self::new(StreamSource::Pairs(Box::new(pairs)), LineNumbers::default()));
         }
         let numbers = LineNumbers::with_offset(usize::from(layout.header));
         let source =
@@ -292,7 +299,7 @@ impl PairStream {
     /// Reads at most `max_lines` lines.
     fn read_lines(&mut self, max_lines: usize) -> Result<PairChunk> {
         match &mut self.source {
-            StreamSource::Memory(pairs) => {
+            StreamSource::Pairs(pairs) => {
                 let pairs: Vec<Result<Pair>> = pairs.take(max_lines).collect();
                 Ok(PairChunk { lines: pairs.len(), pairs })
             }

@@ -9,6 +9,7 @@ use super::protected_tokens::{features, with_features};
 use super::table_header::{describe_columns, has_name_above_numbers, is_header};
 use super::table_records::{Record, Separator, csv_records, detect_separator, plain_records, stated_separator};
 use super::{Pair, is_truncated};
+use crate::formats::uncompressed_name;
 
 /// Format of a file of sentence pairs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,7 +66,7 @@ impl TableFormat {
     /// Returns the format of a file: a `.csv` file is always CSV.
     #[must_use]
     pub fn for_file(&self, path: &Path) -> Self {
-        Self { csv: self.csv || is_csv(path), ..self.clone() }
+        Self { csv: self.csv || is_csv(&uncompressed_name(path)), ..self.clone() }
     }
 
     /// Returns the format without its columns if the lines are a table of two columns that lacks them.

@@ -11,11 +11,12 @@ use uses::{Sources, Use, top_level};
 
 /// Top-level modules from the bottom up, each with exactly the other modules it uses. Code under `#[cfg(test)]` may also
 /// use [`FOR_TESTS`].
-const USES: [(&str, &[&str]); 24] = [
+const USES: [(&str, &[&str]); 25] = [
     ("error", &[]),
     ("random", &[]),
     ("reporter", &[]),
-    ("text", &["error", "random", "reporter"]),
+    ("formats", &[]),
+    ("text", &["error", "formats", "random", "reporter"]),
     ("kernels", &[]),
     ("communicator", &["kernels"]),
     ("aligner", &["kernels", "text"]),
@@ -44,7 +45,7 @@ const USES: [(&str, &[&str]); 24] = [
         ],
     ),
     ("checkpoint", &["aligner", "error", "metrics", "model", "parameters", "reporter", "text", "training"]),
-    ("render", &["alignment", "text"]),
+    ("render", &["alignment", "formats", "text"]),
     (
         "translator",
         &[
@@ -88,6 +89,7 @@ const USES: [(&str, &[&str]); 24] = [
             "alignment",
             "attention",
             "checkpoint",
+            "formats",
             "kernels",
             "metrics",
             "render",
@@ -108,6 +110,7 @@ const USES: [(&str, &[&str]); 24] = [
             "communicator",
             "error",
             "evaluation",
+            "formats",
             "metrics",
             "render",
             "reporter",
@@ -134,6 +137,7 @@ const RESTRICTED: [(&str, &[&str]); 2] = [
             "alignment",
             "attention",
             "cli",
+            "formats",
             "main",
             "model",
             "render",

@@ -396,6 +396,7 @@ fn options(figures: SvgStyle) -> RenderOptions {
         n_best: false,
         min_link_score: Linker { attention: true, ..Linker::default() }.min_link_score(),
         heatmap: Heatmap::new(false, None),
+        languages: None,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::commands::render_options::{heatmap, renderer};
 use crate::error::usage;
 use crate::evaluation::{UNKNOWN_SIZE, pair_sizes, read_gold};
 use crate::render::{AlignmentFormat, Item, ListFormat, RenderOptions, Renderer, write_lexicon, write_noisy_pairs};
-use crate::text::{LineNumbers, Pair, PairFiles, WordSplitting, without_features, word_spans};
+use crate::text::{Languages, LineNumbers, Pair, PairFiles, WordSplitting, without_features, word_spans};
 use crate::translator::{LinkedPair, Linker};
 
 /// Largest number of pairs that --format svg draws without --only.
@@ -180,5 +180,6 @@ fn render_options(args: &AlignArgs, files: &PairFiles, linker: &Linker, output: 
         n_best: false,
         min_link_score: linker.min_link_score(),
         heatmap: heatmap(output.is_terminal()),
+        languages: Languages::of_files(files),
     }
 }
