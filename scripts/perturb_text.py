@@ -1,6 +1,6 @@
 """Measures how models translate text as people write it: with curly apostrophes, unusual spaces, capitals, two sentences in a line.
 
-    python3 scripts/perturb_text.py --model checkpoints --pairs data/test.tsv
+    python3 scripts/perturb_text.py
     python3 scripts/perturb_text.py --model de --source val.en --target val.de --limit 500
 
 Each kind of perturbation changes the sources of the pairs where it applies, in a way that changes nothing for a reader. Prints for
@@ -23,7 +23,6 @@ import unicodedata
 from pathlib import Path
 
 PROGRAM = Path(__file__).resolve().parent.parent / "target/release/softalign"
-LETTER_BEFORE_LETTER = re.compile(r"(?<=[a-z])(?=[a-z])")
 
 
 def between_words(sign):
@@ -120,7 +119,7 @@ class Scores:
 
 
 def read_pairs(options):
-    if options.pairs:
+    if not options.source:
         rows = Path(options.pairs).read_text(encoding="utf-8").splitlines()
         pairs = [tuple(row.split("\t")[:2]) for row in rows]
     else:
@@ -210,8 +209,8 @@ def measure_copies(translator, pairs, count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="checkpoints")
-    parser.add_argument("--pairs", help="TSV file of pairs")
-    parser.add_argument("--source", help="file of sources, with --target")
+    parser.add_argument("--pairs", default="data/test.tsv", help="TSV file of pairs")
+    parser.add_argument("--source", help="file of sources, with --target, instead of --pairs")
     parser.add_argument("--target")
     parser.add_argument("--limit", type=int, default=1000, help="number of pairs")
     parser.add_argument("--copies", type=int, default=500, help="number of sentences with text to be copied")
