@@ -438,7 +438,7 @@ mod tests {
         "a\u{a0}b\u{3000}c\u{1}d\re",
         "</s> <pad> <s> are plain text here",
         "שלום עולם. مرحبا",
-        " ",
+        "a b",
     ];
 
     /// Texts that the tokens restore; letters are composed.
