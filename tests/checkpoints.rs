@@ -191,7 +191,8 @@ fn claimed_header_length_allocates_no_more_than_the_file() {
         let dir = TestDir::with_model();
         dir.write(&format!("model/{name}"), &bytes);
         let mut limited = std::process::Command::new("sh");
-        limited.args(["-c", "ulimit -v 200000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_softalign"), "--threads", "1"]);
+        // The program itself takes about 180 MB of address space.
+        limited.args(["-c", "ulimit -v 220000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_softalign"), "--threads", "1"]);
         limited.args(["align", "--model", "model", "--pairs", "pairs.tsv"]).current_dir(dir.path(""));
         common::outcome(limited).refused_with(1, &[&format!("model/{name}"), "damaged"]);
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::composition::decomposed;
-use super::{Pair, Tokenization, WordSplitting, word_spans};
+use super::{Pair, SentenceSplitter, Tokenization, Truecaser, WordSplitting, word_spans};
 
 /// Minimum share of one-word lines on a side of single words.
 const MIN_SINGLE_WORD_SHARE: f64 = 0.95;
@@ -62,16 +62,23 @@ pub struct CorpusStats {
     pub has_features: bool,
     /// Source and target.
     pub sides: [SideStats; 2],
+    /// Splitter of text like the sources.
+    pub splitter: SentenceSplitter,
+    /// Usual case of the words of the sources.
+    pub truecaser: Truecaser,
 }
 
 impl CorpusStats {
     /// Computes the statistics of usable pairs. With features, lines of few words are forms of one word.
     pub fn new(pairs: &[&Pair], has_features: bool) -> Self {
         let sources: HashSet<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
+        let splitter = SentenceSplitter::new(pairs.iter().map(|pair| pair.source.as_str()));
         Self {
             pairs: pairs.len(),
             distinct_sources: sources.len(),
             has_features,
+            splitter,
+            truecaser: Truecaser::new(pairs.iter().map(|pair| pair.source.as_str())),
             sides: [
                 SideStats::new(pairs.iter().map(|pair| pair.source.as_str()), has_features),
                 SideStats::new(pairs.iter().map(|pair| pair.target.as_str()), has_features),

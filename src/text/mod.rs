@@ -19,8 +19,10 @@ mod pair_file_args;
 mod pair_files;
 mod pair_reader;
 mod protected_tokens;
+mod readable;
 mod segmentation;
 mod sentence_table;
+mod sentences;
 mod settings;
 mod sorted_phrases;
 mod standard_streams;
@@ -31,6 +33,7 @@ mod table_records;
 mod table_writer;
 mod tokenization;
 mod tokenizer_json;
+mod truecaser;
 mod vocabulary;
 mod vocabulary_extend;
 mod word_spans;
@@ -63,6 +66,7 @@ pub use pair_reader::{LineNumbers, PairStream, read_numbered, read_parallel, rea
 pub use protected_tokens::{ProtectedTokens, features, features_before, split_trailing_features, without_features};
 pub use segmentation::{Segmentation, UNKNOWN};
 pub use sentence_table::{SentenceTable, TableRows};
+pub use sentences::SentenceSplitter;
 pub use settings::TextSettings;
 pub use sorted_phrases::SortedPhrases;
 pub use standard_streams::{
@@ -74,6 +78,7 @@ pub use table_format::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, i
 pub use table_header::is_header;
 pub use table_writer::{RowSyntax, TableWriter};
 pub use tokenization::{BEGIN, END, PADDING, SPECIALS, Tokenization};
+pub use truecaser::{Truecaser, are_capitals, capitalized};
 pub use vocabulary::Vocabulary;
 pub use word_spans::{
     LONGEST_WORD, WordSplitting, are_single_words, is_punctuation, locate_words, strip_punctuation, word_of_span,

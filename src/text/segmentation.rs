@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::tokenization::SPACE;
 use super::word_of_span;
 
 /// `<unk>`: text that the vocabulary does not cover.
@@ -23,10 +24,11 @@ pub struct Segmentation {
 }
 
 impl Segmentation {
-    /// Share of tokens that the vocabulary does not cover; 0 without tokens.
+    /// Share of tokens that the vocabulary does not cover; 0 without tokens. A space alone does not count.
     pub fn unknown_share(&self) -> f64 {
         let unknown = self.ids.iter().filter(|&&id| id == UNKNOWN).count();
-        unknown as f64 / self.ids.len().max(1) as f64
+        let all = self.tokens.iter().filter(|token| *token != SPACE).count();
+        unknown as f64 / all.max(1) as f64
     }
 
     /// True if the vocabulary does not cover more than half of the tokens.

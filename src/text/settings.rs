@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Normalization, ProtectedTokens, Tokenization};
+use super::{Normalization, ProtectedTokens, SentenceSplitter, Tokenization, Truecaser};
 
 /// Text settings of a model: normalization, tokenization and limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,12 @@ pub struct TextSettings {
     /// Protected tokens of target sentences.
     #[serde(default, alias = "target_atoms", skip_serializing_if = "ProtectedTokens::is_empty")]
     pub target_protected_tokens: ProtectedTokens,
+    /// Splitter of text to translate into sentences.
+    #[serde(default, skip_serializing_if = "SentenceSplitter::is_default")]
+    pub sentences: SentenceSplitter,
+    /// Usual case of the words of source sentences.
+    #[serde(default, skip_serializing_if = "Truecaser::is_empty")]
+    pub truecaser: Truecaser,
     /// True if both sides share one vocabulary.
     pub joint_vocabulary: bool,
     /// Maximum number of tokens of a side in training; longer pairs are omitted.

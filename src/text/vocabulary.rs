@@ -20,6 +20,7 @@ use tokenizers::{
 };
 
 use super::composition::compose;
+use super::readable::{KnownCharacters, ReadableText};
 use super::tokenization::SPACE;
 use super::tokenizer_json::{TokenizerFile, build_tokenizer, rules, to_anyhow};
 use super::{
@@ -39,6 +40,8 @@ pub struct Vocabulary {
     /// Built on first use, since a target vocabulary often only joins tokens. Errors are not expected.
     tokenizer: OnceLock<Result<Tokenizer, String>>,
     surface_forms: OnceLock<Arc<SurfaceForms>>,
+    /// Characters of the tokens, collected on first use.
+    known_characters: OnceLock<KnownCharacters>,
 }
 
 impl Vocabulary {
@@ -127,8 +130,16 @@ impl Vocabulary {
         protected_tokens: ProtectedTokens,
         json: Option<String>,
     ) -> Self {
-        let (tokenizer, surface_forms) = (OnceLock::new(), OnceLock::new());
-        Self { file, tokenization, normalization, protected_tokens, json, tokenizer, surface_forms }
+        Self {
+            file,
+            tokenization,
+            normalization,
+            protected_tokens,
+            json,
+            tokenizer: OnceLock::new(),
+            surface_forms: OnceLock::new(),
+            known_characters: OnceLock::new(),
+        }
     }
 
     fn tokenizer(&self) -> Result<&Tokenizer> {
@@ -196,6 +207,15 @@ impl Vocabulary {
         (fewer >= MIN_TOKENS).then(|| ours.intersection(&theirs).count() as f64 / fewer as f64)
     }
 
+    /// Returns a text as the vocabulary can read it: with known characters in place of those that look the same.
+    fn readable<'t>(&self, text: &'t str) -> ReadableText<'t> {
+        let known = self.known_characters.get_or_init(|| {
+            let tokens = self.file.tokens.iter().skip(SPECIALS.len()).map(String::as_str);
+            KnownCharacters::new(tokens, SPACE, self.normalization.lowercase)
+        });
+        known.readable(text)
+    }
+
     /// Tokens of at least three characters.
     fn long_tokens(&self) -> HashSet<&str> {
         const MIN_CHARACTERS: usize = 3;
@@ -203,15 +223,16 @@ impl Vocabulary {
         tokens.filter(|token| token.trim_start_matches(SPACE).chars().count() >= MIN_CHARACTERS).collect()
     }
 
-    /// Returns the token ids of a text.
+    /// Returns the token ids of a text. White space at its ends has none.
     ///
     /// # Errors
     /// Errors of the tokenizers crate, which are not expected.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
-        if text.is_empty() {
+        let readable = self.readable(text);
+        if readable.as_str().is_empty() {
             return Ok(Vec::new());
         }
-        Ok(self.tokenizer()?.encode_fast(text, false).map_err(to_anyhow)?.get_ids().to_vec())
+        Ok(self.tokenizer()?.encode_fast(readable.as_str(), false).map_err(to_anyhow)?.get_ids().to_vec())
     }
 
     /// Returns the token ids of many texts, encoded in parallel.
@@ -238,7 +259,7 @@ impl Vocabulary {
 
     /// Returns the tokens of each word as the pre-tokenizer splits the text.
     fn tokens_by_word(&self, text: &str) -> Result<Vec<Vec<u32>>> {
-        let encoding = self.tokenizer()?.encode(text, false).map_err(to_anyhow)?;
+        let encoding = self.tokenizer()?.encode(self.readable(text).as_str(), false).map_err(to_anyhow)?;
         let tokens: Vec<_> = encoding.get_word_ids().iter().zip(encoding.get_ids()).collect();
         Ok(tokens.chunk_by(|a, b| a.0 == b.0).map(|word| word.iter().map(|&(_, &id)| id).collect()).collect())
     }
@@ -256,14 +277,17 @@ impl Vocabulary {
     /// # Errors
     /// Errors of the tokenizers crate, which are not expected.
     pub fn segment(&self, text: &str, words: WordSplitting) -> Result<Segmentation> {
-        if text.is_empty() {
+        let readable = self.readable(text);
+        if readable.as_str().is_empty() {
             return Ok(Segmentation::new(text, Vec::new(), Vec::new(), &[], &[]));
         }
-        let encoding = self.tokenizer()?.encode(text, false).map_err(to_anyhow)?;
+        let encoding = self.tokenizer()?.encode(readable.as_str(), false).map_err(to_anyhow)?;
         // A token extends to the next one, which includes marks composed with its last character.
-        let ends = encoding.get_offsets().iter().skip(1).map(|&(start, _)| start).chain([text.len()]);
-        let spans: Vec<Range<usize>> =
-            encoding.get_offsets().iter().zip(ends).map(|(&(start, end), next)| start..end.max(next)).collect();
+        let ends = encoding.get_offsets().iter().skip(1).map(|&(start, _)| start).chain([readable.as_str().len()]);
+        let mut spans: Vec<Range<usize>> = Vec::with_capacity(encoding.len());
+        for (&(start, end), next) in encoding.get_offsets().iter().zip(ends) {
+            spans.push(readable.given_range(start..end.max(next)));
+        }
         let mut tokens = Vec::with_capacity(spans.len());
         for (&id, span) in encoding.get_ids().iter().zip(&spans) {
             tokens.push(match id {
@@ -405,8 +429,8 @@ mod tests {
     const ALL: [Tokenization; 4] = [Tokenization::Bpe, Tokenization::Word, Tokenization::Char, Tokenization::Letter];
 
     const TEXTS: [&str; 10] = [
-        "L'été, c'est « chaud »  —  n'est-ce pas ?",
-        "  two spaces before, and one after ",
+        "L'été, c'est « chaud » — n'est-ce pas ?",
+        "two spaces before, and one after",
         "It's 3:45 p.m. on 12/31/1999; that'll be $5.50!",
         "नमस्ते दुनिया, می‌خواهم بروم",
         "ɑ̃ b ɔ̃ ʒ u ʁ e\u{301} é",
@@ -457,12 +481,25 @@ mod tests {
     fn unknown_text_becomes_unknown_tokens() {
         for tokenization in ALL {
             let vocabulary = learn(tokenization);
-            for text in ["Ω", "été Ω 中文", "\u{0}", "ΩΩΩ\u{301}"] {
+            for text in ["Ω", "été Ω 中文", "ΩΩΩ\u{301}"] {
                 let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
                 assert!(segmentation.ids.contains(&UNKNOWN), "{tokenization:?} {text:?}");
                 assert!(vocabulary.decode(&segmentation.ids).contains("<unk>"));
                 assert_eq!(segmentation.ids, vocabulary.encode(text).unwrap());
             }
+        }
+    }
+
+    #[test]
+    fn text_is_read_without_what_a_reader_does_not_see() {
+        let vocabulary = learn(Tokenization::Bpe);
+        let ids = vocabulary.encode("two spaces").unwrap();
+        for text in
+            [" two spaces", "two  spaces ", "two\u{2009}spaces", "\u{feff}two spa\u{200b}ces", "two spaces\u{0}"]
+        {
+            let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
+            assert_eq!(segmentation.ids, ids, "{text:?}");
+            assert_eq!(segmentation.words, text.split_whitespace().collect::<Vec<_>>(), "words are the user's");
         }
     }
 

@@ -141,6 +141,11 @@ impl CompiledConstraints {
         places
     }
 
+    /// True if something has to be in the translation of a text: a prefix or a required phrase.
+    pub fn hold_for_texts(&self, sentence: &Sentence) -> bool {
+        !self.required.is_empty() || !self.placed.is_empty() || !self.prefix(sentence).text.trim().is_empty()
+    }
+
     /// Checks a sentence's own target prefix.
     ///
     /// # Errors

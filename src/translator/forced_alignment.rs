@@ -77,6 +77,16 @@ impl ForcedAlignment {
         }
     }
 
+    /// Replaces the words of both sides by those in another case, unless their numbers differ.
+    pub(super) fn set_words(&mut self, source: Vec<String>, target: Vec<String>) {
+        if source.len() >= self.source.words.len() {
+            self.source.words = source[..self.source.words.len()].to_vec();
+        }
+        if target.len() == self.target.words.len() {
+            self.target.words = target;
+        }
+    }
+
     /// Drops the attention weights, which take most of the memory.
     pub(super) fn drop_weights(&mut self) {
         self.tokens = Alignment::from_rows(Vec::new(), Vec::new(), &[]);

@@ -5,6 +5,7 @@ mod constraints;
 mod decode_options;
 mod forced_alignment;
 mod forced_score;
+mod letter_case;
 mod line_warnings;
 mod link_directions;
 mod link_models;

@@ -1,11 +1,14 @@
 //! Translation with checked options.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use rayon::prelude::*;
 
 use super::constraints::{CompiledConstraints, Constraints};
+use super::letter_case::{CasedText, LetterCase};
 use super::request::SelectedText;
 use super::term_placement::replaced_tokens;
 use super::unk_replacement::Dictionary;
@@ -18,7 +21,7 @@ use crate::error::usage_of;
 use crate::model::RnnSearch;
 use crate::reporter::Reporter;
 use crate::search::{DecodingConstraints, Hypothesis, Source, search_all};
-use crate::text::{Segmentation, WordSplitting};
+use crate::text::{Segmentation, WordSplitting, word_spans};
 
 /// Translator with the options of its translations, which were checked against its models.
 pub struct PreparedTranslator {
@@ -31,6 +34,30 @@ pub struct PreparedTranslator {
     dictionary: Option<Dictionary>,
     /// True if sentences that are mostly unknown to the model are copied.
     copies_unknown: bool,
+}
+
+/// Sentence in the case that the model knows.
+pub(super) struct ReadSentence<'s> {
+    pub sentence: Cow<'s, Sentence>,
+    /// Case of the translation.
+    case: LetterCase,
+    /// The text in its own case, if that is another one.
+    given: Option<&'s str>,
+}
+
+impl ReadSentence<'_> {
+    /// Gives a translation the case of the given text, and its alignment the words of both.
+    pub fn in_given_case(&self, mut translation: Translation, splitting: [WordSplitting; 2]) -> Translation {
+        if let Some(given) = self.given {
+            translation.text = self.case.apply(&translation.text);
+            translation.alignment.set_words(words(given, splitting[0]), words(&translation.text, splitting[1]));
+        }
+        translation
+    }
+}
+
+fn words(text: &str, splitting: WordSplitting) -> Vec<String> {
+    word_spans(text, splitting).into_iter().map(|span| text[span].to_owned()).collect()
 }
 
 impl Translator {
@@ -63,7 +90,11 @@ impl Translator {
             return usage_of("links-from", "must be auto or attention in translations");
         }
         let translator = self.with_overrides(attention, links.words)?.with_precision(*precision)?;
-        let markup = translator.markup_options(options.markup, options.placeholders.as_deref())?;
+        let mut markup = translator.markup_options(options.markup, options.placeholders.as_deref())?;
+        let text = &self.config().text;
+        if !(options.no_sentence_splitting || text.source_tokenization.are_characters()) {
+            markup.splitter = Some(Arc::new(text.sentences.clone()));
+        }
         let constraints = translator.compiled_constraints(decoding, &markup)?;
         Ok(PreparedTranslator {
             dictionary: translator.dictionary(options),
@@ -171,9 +202,10 @@ impl PreparedTranslator {
         first: usize,
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
-        let segmented = self.translator.segment_sources(sentences.iter().map(|sentence| sentence.text.as_str()))?;
+        let read: Vec<ReadSentence> = sentences.iter().map(|sentence| self.read(sentence)).collect();
+        let segmented = self.translator.segment_sources(read.iter().map(|one| one.sentence.text.as_str()))?;
         let mut sources = Vec::with_capacity(sentences.len());
-        for (sentence, source) in sentences.iter().zip(&segmented) {
+        for (ReadSentence { sentence, .. }, source) in read.iter().zip(&segmented) {
             let constraints = self.decoding_constraints(sentence)?;
             let tokens = if self.is_copied(source) { Vec::new() } else { source.ids.clone() };
             let (cancellation, seed_index) = (sentence.cancellation.clone(), sentence.seed_index);
@@ -182,11 +214,29 @@ impl PreparedTranslator {
         let models: Vec<&RnnSearch> = self.translator.models.iter().map(|model| &**model).collect();
         let search = self.request.from_sentence(first).search;
         let found = search_all(&models, &sources, &search, on_progress)?;
-        let inputs = sentences.par_iter().zip(segmented).zip(&sources).zip(found);
-        let translated = inputs.map(|(((sentence, source), searched), hypotheses)| {
-            self.translations(sentence, source, &searched.constraints, &hypotheses)
+        let inputs = read.par_iter().zip(segmented).zip(&sources).zip(found);
+        let translated = inputs.map(|(((read, source), searched), hypotheses)| {
+            self.translations(read, source, &searched.constraints, &hypotheses)
         });
         translated.collect()
+    }
+
+    /// Reads a sentence in the case that the model knows, unless something has to be in its translation as it is given.
+    pub(super) fn read<'s>(&self, sentence: &'s Sentence) -> ReadSentence<'s> {
+        let Checkpoint { config, source, .. } = &*self.translator.checkpoint;
+        let has_words = !config.text.source_tokenization.are_characters();
+        let cased = if has_words && !self.constraints.hold_for_texts(sentence) {
+            CasedText::new(sentence.given(), source, &config.text.truecaser)
+        } else {
+            None
+        };
+        match cased {
+            Some(CasedText { text, case }) => {
+                let given = Some(sentence.text.as_str());
+                ReadSentence { sentence: Cow::Owned(sentence.with_text(&text)), case, given }
+            }
+            None => ReadSentence { sentence: Cow::Borrowed(sentence), case: LetterCase::Same, given: None },
+        }
     }
 
     /// True if a sentence is copied instead of translated.
@@ -197,11 +247,12 @@ impl PreparedTranslator {
     /// Returns the selected translations among the hypotheses of a sentence.
     fn translations(
         &self,
-        sentence: &Sentence,
+        read: &ReadSentence,
         source: Segmentation,
         constraints: &DecodingConstraints,
         hypotheses: &[Hypothesis],
     ) -> Result<Vec<Translation>> {
+        let sentence = &*read.sentence;
         if self.is_copied(&source) {
             let vocabulary = &self.translator.checkpoint.source;
             return Ok(vec![Translation::copied(sentence, source, vocabulary, self.translator.words[0])?]);
@@ -214,7 +265,8 @@ impl PreparedTranslator {
         self.translator.check_scores(!is_degenerate && is_finite)?;
         let mut translations = Vec::with_capacity(hypotheses.len());
         for hypothesis in hypotheses {
-            translations.push(self.translation(sentence, &source, constraints, hypothesis)?);
+            let translation = self.translation(sentence, &source, constraints, hypothesis)?;
+            translations.push(read.in_given_case(translation, self.translator.words));
         }
         let texts: Vec<&str> = translations.iter().map(|one| one.text.as_str()).collect();
         let mut selected = Vec::new();

@@ -212,6 +212,8 @@ impl PreparedTranslator {
         };
         let translator = self.translator();
         let vocabulary = &translator.checkpoint.target;
+        let read = self.read(sentence);
+        let sentence = &*read.sentence;
         let segmented = translator.segment_sources(std::iter::once(&*sentence.text))?.swap_remove(0);
         let constraints = self.traced_constraints(sentence, &options.prefix)?;
         let heads = translator.models.iter().map(|model| model.architecture().attention.distributions()).sum();
@@ -234,6 +236,7 @@ impl PreparedTranslator {
         }
         translator.check_scores(found.score.is_finite() && (source.tokens.is_empty() || !found.is_degenerate()))?;
         let translation = self.translation(sentence, &segmented, &source.constraints, &found)?;
+        let translation = read.in_given_case(translation, translator.words);
         let labels = TargetLabels { vocabulary };
         let ForcedAlignment { source, target, .. } = translation.alignment.clone();
         Ok(Some(Trace {

@@ -62,6 +62,11 @@ pub struct TranslateOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "REGEX", help_heading = "Markup"))]
     pub placeholders: Option<String>,
 
+    /// Translate each line, and each block of HTML, as a whole. By default they are split into sentences, unless the training data
+    /// has lines of as many, or --prefix or --require is given.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub no_sentence_splitting: bool,
+
     /// Replace each `<unk>` in a translation with the source word aligned to it.
     #[cfg_attr(feature = "cli", arg(long))]
     pub replace_unknown: bool,

@@ -168,11 +168,18 @@ fn has_few_words(stats: &CorpusStats) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{LineKind, SideStats};
+    use crate::text::{LineKind, SentenceSplitter, SideStats, Truecaser};
 
     fn stats(pairs: usize, kinds: [LineKind; 2], distinct_words: usize) -> CorpusStats {
         let sides = kinds.map(|kind| SideStats { kind, words: 10.0, distinct_words, decomposes: false });
-        CorpusStats { pairs, distinct_sources: pairs, has_features: false, sides }
+        CorpusStats {
+            pairs,
+            distinct_sources: pairs,
+            has_features: false,
+            sides,
+            splitter: SentenceSplitter::default(),
+            truecaser: Truecaser::default(),
+        }
     }
 
     #[test]

@@ -23,7 +23,11 @@ pub(super) fn data(stats: &CorpusStats) -> String {
         0..=4 => String::new(),
         percent => format!("; {percent} % of the sources are repeated"),
     };
-    format!("{} of {kind}{repeated}", counted(stats.pairs, "pair"))
+    let several = match stats.splitter.per_line() {
+        1 => String::new(),
+        count => format!("; some lines of {count} sentences"),
+    };
+    format!("{} of {kind}{repeated}{several}", counted(stats.pairs, "pair"))
 }
 
 /// Describes the length of training and the learning rate schedule.

@@ -82,6 +82,8 @@ impl TrainConfig {
             // Set with the vocabularies, which determine the side of each token.
             source_protected_tokens: ProtectedTokens::default(),
             target_protected_tokens: ProtectedTokens::default(),
+            sentences: stats.splitter.clone(),
+            truecaser: stats.truecaser.clone(),
             joint_vocabulary: self.model.joint_vocabulary,
             max_length: self.run.max_length.unwrap_or(128),
         })

@@ -12,12 +12,12 @@ use super::punctuation::{CLAUSE_MARKS, WRAPPERS};
 pub(super) struct Decoded {
     pub text: String,
     /// Position of each of its bytes in the text with markup, and the position after them: `[bytes + 1]`.
-    raw: Vec<usize>,
+    pub raw: Vec<usize>,
 }
 
 impl Decoded {
     /// Decodes a part of a text; in HTML, white space is collapsed and character references are replaced.
-    fn new(text: &str, range: Range<usize>, markup: Markup) -> Self {
+    pub fn new(text: &str, range: Range<usize>, markup: Markup) -> Self {
         let mut decoded = Self { text: String::new(), raw: Vec::new() };
         let mut position = range.start;
         while let Some(character) = text[position..range.end].chars().next() {

@@ -14,6 +14,7 @@ mod placeholders;
 mod projection;
 mod punctuation;
 mod sentence;
+mod sentence_ends;
 mod sentence_links;
 mod siblings;
 #[cfg(test)]
@@ -28,6 +29,7 @@ use linked_text::ProjectedText;
 use markers::MarkedSentence;
 use projection::project;
 use sentence::{Piece, pieces, tokenized};
+use sentence_ends::split_sentences;
 
 pub use linked_text::LinkedText;
 pub use options::{Markup, MarkupOptions};
@@ -71,7 +73,10 @@ impl MarkedUp {
     /// (`script`, `style`, `code`, `pre` and others; `translate="no"`; the class `notranslate`) stay as they are, byte for byte.
     /// So do attributes, and tags without a partner. A sentence without a letter stays as it is.
     pub fn parse(text: &str, options: &MarkupOptions) -> Self {
-        let tokens = tokenized(text, options.markup);
+        let mut tokens = tokenized(text, options.markup);
+        if let Some(splitter) = &options.splitter {
+            tokens = split_sentences(text, tokens, options.markup, splitter);
+        }
         Self { document: SourceDocument::new(text, &tokens, options.markup), pieces: pieces(text, &tokens, options) }
     }
 

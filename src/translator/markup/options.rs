@@ -1,8 +1,11 @@
 //! Options of taking out tags and placeholders.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::placeholders::Placeholders;
+use crate::text::SentenceSplitter;
 
 /// Markup of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +27,8 @@ pub struct MarkupOptions {
     pub markup: Markup,
     /// Placeholders of the text.
     pub placeholders: Placeholders,
+    /// Splitter of lines and of blocks of HTML into sentences; none if each is one sentence.
+    pub splitter: Option<Arc<SentenceSplitter>>,
 }
 
 impl MarkupOptions {

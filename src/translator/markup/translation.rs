@@ -32,7 +32,7 @@ impl Translator {
             Some("none") => Placeholders::none(),
             Some(regex) => Placeholders::matching(regex)?,
         };
-        Ok(MarkupOptions { markup, placeholders })
+        Ok(MarkupOptions { markup, placeholders, splitter: None })
     }
 }
 
@@ -100,7 +100,10 @@ impl MarkedUpTexts {
             let placed = translator.constraints().placed_names(sentence);
             let is_placed = !placed.is_empty();
             let placeholders = options.placeholders.clone().placing(placed);
-            let text = MarkedUp::parse(sentence.given(), &MarkupOptions { placeholders, ..*options });
+            // What a translation has to contain is asked of the text, not of each of its sentences.
+            let is_whole = options.markup == Markup::None && translator.constraints().hold_for_texts(sentence);
+            let splitter = options.splitter.clone().filter(|_| !is_whole);
+            let text = MarkedUp::parse(sentence.given(), &MarkupOptions { placeholders, splitter, ..*options });
             let is_plain = text.is_plain() && !is_placed;
             (text, is_plain)
         });

@@ -1,0 +1,244 @@
+//! Text as a vocabulary can read it: characters that it does not know are replaced by those that look the same to a reader.
+//!
+//! The equivalents come from Unicode's own data: compatibility decompositions (UAX #15), confusable characters (UTS #39), decimal
+//! digits, white space, and characters that are invisible. Characters that the vocabulary knows stay as they are.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use unicode_normalization_alignments::UnicodeNormalization;
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
+use unicode_security::skeleton;
+
+/// Characters that a vocabulary knows, with their equivalents.
+#[derive(Clone, Debug, Default)]
+pub struct KnownCharacters {
+    known: HashSet<char>,
+    /// Known sign other than a letter or digit by its skeleton: the prototypes of its confusable characters (UTS #39, section 4).
+    signs: HashMap<String, char>,
+}
+
+/// Text as a vocabulary can read it, with the places of its characters in the given text.
+#[derive(Debug)]
+pub struct ReadableText<'t> {
+    text: Cow<'t, str>,
+    /// Length of the white space that is left out at the beginning, in bytes, if the text is part of the given one.
+    start: usize,
+    /// Range of bytes of the given text for each byte of the text; none if it is part of the given one.
+    places: Option<Vec<Range<usize>>>,
+}
+
+impl KnownCharacters {
+    /// Returns the characters of a vocabulary's tokens, in which `space` stands for a space. Capitals of its letters are known, too,
+    /// if it reads text in lower case.
+    pub fn new<'t>(tokens: impl Iterator<Item = &'t str>, space: &str, lowercase: bool) -> Self {
+        let mut known: HashSet<char> = tokens.flat_map(str::chars).collect();
+        if space.chars().all(|mark| known.remove(&mark)) {
+            known.insert(' ');
+        }
+        if lowercase {
+            let capitals: Vec<char> = known.iter().flat_map(|letter| letter.to_uppercase()).collect();
+            known.extend(capitals);
+        }
+        let mut signs = HashMap::new();
+        let mut ordered: Vec<char> = known.iter().copied().filter(|&one| is_sign(one)).collect();
+        // The sign of ASCII stands for the others.
+        ordered.sort_unstable();
+        for sign in ordered {
+            signs.entry(skeleton(sign.encode_utf8(&mut [0; 4])).collect()).or_insert(sign);
+        }
+        Self { known, signs }
+    }
+
+    /// Returns a text as the vocabulary can read it: without white space at its ends and with one space between words. A
+    /// character without an equivalent stays.
+    pub fn readable<'t>(&self, given: &'t str) -> ReadableText<'t> {
+        let text = given.trim();
+        let start = given.len() - given.trim_start().len();
+        if self.is_readable(text) {
+            return ReadableText { text: text.into(), start, places: None };
+        }
+        let mut readable = MappedText::default();
+        let mut space: Option<Range<usize>> = None;
+        for (place, character) in text.char_indices() {
+            let place = start + place..start + place + character.len_utf8();
+            if character.is_whitespace() && !(self.known.contains(&character) && character != ' ') {
+                space = Some(space.map_or(place.start, |before| before.start)..place.end);
+                continue;
+            }
+            let replaced = self.replaced(character);
+            if replaced.is_empty() {
+                continue;
+            }
+            if let Some(space) = space.take().filter(|_| !readable.text.is_empty()) {
+                readable.push(" ", &space);
+            }
+            readable.push(&replaced, &place);
+        }
+        ReadableText { text: readable.text.into(), start: 0, places: Some(readable.places) }
+    }
+
+    /// True if nothing is to be replaced.
+    fn is_readable(&self, text: &str) -> bool {
+        let mut after_space = false;
+        text.chars().all(|character| {
+            let is_second_space = after_space && character == ' ';
+            after_space = character == ' ';
+            !is_second_space && self.known.contains(&character)
+        })
+    }
+
+    /// Returns what is read in place of a character; nothing for an invisible one.
+    fn replaced(&self, character: char) -> String {
+        if self.known.contains(&character) {
+            return character.to_string();
+        }
+        if is_invisible(character) {
+            return String::new();
+        }
+        if let Some(digit) = decimal_digit(character).filter(|digit| self.known.contains(digit)) {
+            return digit.to_string();
+        }
+        let compatible: String = std::iter::once(character).nfkc().map(|(one, _)| one).collect();
+        let compatible: String = compatible.chars().map(|one| self.known_sign(one).unwrap_or(one)).collect();
+        if compatible.chars().all(|one| self.known.contains(&one)) { compatible } else { character.to_string() }
+    }
+
+    /// Returns the known sign that looks like an unknown one.
+    fn known_sign(&self, sign: char) -> Option<char> {
+        if self.known.contains(&sign) || !is_sign(sign) {
+            return None;
+        }
+        self.signs.get(&skeleton(sign.encode_utf8(&mut [0; 4])).collect::<String>()).copied()
+    }
+}
+
+/// Text with the place in another text that each of its bytes comes from.
+#[derive(Default)]
+struct MappedText {
+    text: String,
+    places: Vec<Range<usize>>,
+}
+
+impl MappedText {
+    fn push(&mut self, text: &str, place: &Range<usize>) {
+        self.text.push_str(text);
+        self.places.extend(std::iter::repeat_n(place.clone(), text.len()));
+    }
+}
+
+impl ReadableText<'_> {
+    /// The text to read.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the range of the given text that a range of the readable one comes from.
+    pub fn given_range(&self, range: Range<usize>) -> Range<usize> {
+        let Some(places) = &self.places else {
+            return self.start + range.start..self.start + range.end;
+        };
+        let end = places[..range.end].last().map_or(0, |place| place.end);
+        let start = places.get(range.start).map_or(end, |place| place.start);
+        start.min(end)..end
+    }
+}
+
+/// True for signs, which are neither letters, marks, digits, white space nor invisible. Modifier letters, such as the apostrophe
+/// U+02BC, are signs here.
+fn is_sign(character: char) -> bool {
+    let is_modifier = character.general_category() == GeneralCategory::ModifierLetter;
+    (is_modifier || !character.is_alphanumeric())
+        && !character.is_whitespace()
+        && !is_invisible(character)
+        && !matches!(
+            character.general_category(),
+            GeneralCategory::NonspacingMark | GeneralCategory::SpacingMark | GeneralCategory::EnclosingMark
+        )
+}
+
+/// True for characters that show nothing: format and control characters, variation selectors and fillers.
+fn is_invisible(character: char) -> bool {
+    matches!(character.general_category(), GeneralCategory::Format | GeneralCategory::Control)
+        || matches!(character, '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
+        || matches!(character, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Returns the ASCII digit of the same value. Unicode encodes the decimal digits of a script in a row, from zero on.
+fn decimal_digit(character: char) -> Option<char> {
+    let is_digit =
+        |code: u32| char::from_u32(code).is_some_and(|one| one.general_category() == GeneralCategory::DecimalNumber);
+    let code = u32::from(character);
+    if !is_digit(code) {
+        return None;
+    }
+    let first = (0..code).rev().take_while(|&code| is_digit(code)).last().unwrap_or(code);
+    char::from_digit((code - first) % 10, 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(characters: &str) -> KnownCharacters {
+        KnownCharacters::new(characters.split(' ').chain(["▁"]), "▁", false)
+    }
+
+    fn read(characters: &str, text: &str) -> String {
+        known(characters).readable(text).as_str().to_owned()
+    }
+
+    const LATIN: &str = "abcdefghijklmnopqrstuvwxyz'\".,!?-()0123456789";
+
+    #[test]
+    fn unknown_variants_are_read_as_known_characters() {
+        for (given, expected) in [
+            ("she doesn\u{2019}t", "she doesn't"),
+            ("she doesn\u{2bc}t", "she doesn't"),
+            ("\u{201c}no\u{201d}", "\"no\""),
+            ("well\u{2013}known \u{2010} a\u{2011}b", "well-known - a-b"),
+            ("wait\u{2026}", "wait..."),
+            ("\u{ff48}\u{ff45}\u{ff4c}\u{ff4c}\u{ff4f}\u{ff01}", "hello!"),
+            ("\u{fb01}nd the o\u{fb03}ce", "find the office"),
+            ("black\u{a0}hat\u{202f}a\u{3000}b\tc  d", "black hat a b c d"),
+            ("\u{feff}she\u{200b} sl\u{ad}eeps\u{2060}\u{200e}", "she sleeps"),
+            ("\u{661}\u{662}\u{6f3}\u{967}\u{1d7d8}\u{1d7ff}", "123109"),
+            (" ends \u{a0}", "ends"),
+            ("\u{200b}", ""),
+            ("\u{41f} \u{3a9} \u{4e2d} \u{1f436}", "\u{41f} \u{3a9} \u{4e2d} \u{1f436}"),
+        ] {
+            assert_eq!(read(LATIN, given), expected, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn known_characters_stay() {
+        let characters = format!("{LATIN}\u{2019}\u{a0}\u{200d}\u{661}");
+        for text in ["doesn\u{2019}t", "a\u{a0}!", "a\u{200d}b", "\u{661}"] {
+            assert_eq!(read(&characters, text), text);
+        }
+    }
+
+    #[test]
+    fn letters_of_other_scripts_are_not_confused() {
+        assert_eq!(read(LATIN, "\u{430}"), "\u{430}", "a Cyrillic letter is no Latin one");
+    }
+
+    #[test]
+    fn ranges_are_those_of_the_given_text() {
+        let known = known(LATIN);
+        for (given, part, expected) in [
+            (" a b ", "b", "b"),
+            ("a\u{2026}b", "...", "\u{2026}"),
+            ("a  \u{a0}b", " ", "  \u{a0}"),
+            ("x\u{feff}yz", "yz", "yz"),
+            ("o\u{fb03}ce", "ffi", "\u{fb03}"),
+        ] {
+            let readable = known.readable(given);
+            let start = readable.as_str().find(part).unwrap();
+            assert_eq!(&given[readable.given_range(start..start + part.len())], expected, "{given:?}");
+        }
+        assert_eq!(known.readable("\u{200b}").given_range(0..0), 0..0);
+    }
+}
