@@ -34,13 +34,20 @@ impl Input {
     /// # Errors
     /// The file cannot be read, or is in a format that the message names.
     pub fn open(path: &Path) -> Result<Self> {
-        let is_standard = path == Path::new("-");
-        let name = if is_standard { "standard input".to_owned() } else { path.display().to_string() };
-        let bytes: Box<dyn Read + Send> = if is_standard {
+        let bytes: Box<dyn Read + Send> = if is_standard(path) {
             Box::new(stdin())
         } else {
-            Box::new(File::open(path).with_context(|| cannot_read(&name))?)
+            Box::new(File::open(path).with_context(|| cannot_read(&name_of(path)))?)
         };
+        Self::from_reader(path, bytes)
+    }
+
+    /// Reads the bytes of a file as [`Self::open`] does.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn from_reader(path: &Path, bytes: Box<dyn Read + Send>) -> Result<Self> {
+        let name = name_of(path);
         let mut given = BufReader::new(bytes);
         let is_compressed = is_gzip(start_of(&mut given, &name)?);
         let mut reader = decompressed(given, &name)?;
@@ -53,7 +60,7 @@ impl Input {
 
     /// True for a file whose beginning can be read twice: neither a pipe nor a device.
     pub fn is_regular(path: &Path) -> bool {
-        path != Path::new("-") && path.is_file()
+        !is_standard(path) && path.is_file()
     }
 
     /// Name for messages.
@@ -124,6 +131,15 @@ pub(super) fn decompressed(mut reader: ByteReader, name: &str) -> Result<ByteRea
 /// The file cannot be read.
 pub(super) fn start_of<'r>(reader: &'r mut ByteReader, name: &str) -> Result<&'r [u8]> {
     reader.fill_buf().with_context(|| cannot_read(name))
+}
+
+/// Returns the name of a file for messages.
+fn name_of(path: &Path) -> String {
+    if is_standard(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 fn cannot_read(name: &str) -> String {
