@@ -28,8 +28,6 @@ mod json_lines;
 mod languages;
 mod line_breaks;
 mod markdown;
-#[cfg(test)]
-mod mutation_tests;
 mod odt;
 mod open;
 mod package;

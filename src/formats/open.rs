@@ -85,3 +85,115 @@ pub fn text_lines(source: ByteReader, name: &str) -> Result<ByteReader> {
         _ => Ok(source),
     }
 }
+
+/// Damaged files of every format: no panic, and documents still come back as they were.
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::super::archive::archive_of;
+    use super::super::tmx::Tmx;
+    use super::super::wmt_xml::WmtXml;
+    use super::*;
+    use crate::random::SeededRng;
+
+    const MARKDOWN: &str = "# A *b* [c](d \"e\")\n\n> f\n> **g** `h`\n\n- [ ] i ![j](k)\n1. ~~l~~ <b>m</b> <!-- n -->\\\n   o\n\n\
+        | p | q |\n|---|---|\n| _r_ | [s][] [t] |\n\n[t]: u\n\n[^1]: v[^1] <http://w> &amp; é日\n\n---\n\n```\nx\n```\n";
+    const SRT: &str =
+        "1\n00:00:01,000 --> 00:00:02,000\n- a <i>b</i> {\\an8}\nc é日\n\n2\n00:00:03,000 --> 00:00:04,000\nd\n";
+    const VTT: &str = "WEBVTT\n\nNOTE a\n\n1\n00:01.000 --> 00:02.000 x\n<v B>c &amp; <00:01.5>d é日</v>\n";
+    const PO: &str = "#, fuzzy\nmsgid \"\"\nmsgstr \"Language: x\\n\"\n\n#: a\nmsgctxt \"b\"\nmsgid \"c <b>é日</b> %s\\n\"\n\"d\"\nmsgid_plural \"e\"\n\
+        msgstr[0] \"\"\nmsgstr[1] \"f\"\n\n#~ msgid \"g\"\n";
+    const XLIFF: &str = "<?xml version=\"1.0\"?><x:xliff version=\"1.2\" source-language=\"en\"><trans-unit translate=\"yes\"><x:source>a <g id=\"1\">b</g>\
+        <bpt id=\"2\">c</bpt>d<ept id=\"2\">e</ept><x id=\"3\"/> é日 &lt;</x:source><seg-source><mrk mtype=\"seg\">f</mrk></seg-source>\
+        <target state=\"new\">g</target><alt-trans><source>h</source></alt-trans></trans-unit><segment><source>i</source></segment></x:xliff>";
+    const TMX: &str = "<tmx><header srclang=\"en\"/><body><tu><tuv xml:lang=\"en\"><seg>a <bpt>b<sub>c</sub></bpt> é日</seg></tuv>\
+        <tuv xml:lang=\"fr\"><seg>d</seg></tuv></tu></body></tmx>";
+    const WMT: &str = "<dataset><doc><src lang=\"en\"><p><seg id=\"1\">a é日</seg></p></src><ref lang=\"fr\"><seg id=\"1\">b</seg></ref></doc></dataset>";
+    const ODT: &str = "<o:x xmlns:text=\"t\"><text:h>a <text:span>b</text:span> é日</text:h><text:p>c<text:note><text:p>d</text:p></text:note>\
+        <text:s/><text:line-break/>e <text:a>f</text:a></text:p><text:tracked-changes><text:p>g</text:p></text:tracked-changes></o:x>";
+    const DOCX: &str = "<w:d xmlns:w=\"w\"><w:p><w:pPr/><w:r><w:rPr><w:b/><w:lang/></w:rPr><w:t>a é日</w:t><w:tab/><w:t>b</w:t></w:r>\
+        <w:hyperlink><w:r><w:t>c</w:t></w:r></w:hyperlink><w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText>HYPERLINK</w:instrText></w:r>\
+        <w:r><w:fldChar w:fldCharType=\"separate\"/></w:r><w:r><w:t>d</w:t></w:r><w:r><w:fldChar w:fldCharType=\"end\"/></w:r>\
+        <w:del><w:r><w:delText>e</w:delText></w:r></w:del><w:r><w:drawing><w:p><w:r><w:t>f</w:t></w:r></w:p></w:drawing></w:r></w:p></w:d>";
+
+    /// Returns a text some parts of which are deleted, repeated or put elsewhere.
+    fn mutated(random: &mut SeededRng, text: &str) -> String {
+        let mut characters: Vec<char> = text.chars().collect();
+        for _ in 0..=random.below(4) {
+            let start = random.below(characters.len());
+            let end = (start + 1 + random.below(12)).min(characters.len());
+            let part: Vec<char> = characters[start..end].to_vec();
+            if random.below(2) == 0 {
+                characters.drain(start..end);
+            }
+            if random.below(2) == 0 {
+                let at = random.below(characters.len() + 1);
+                characters.splice(at..at, part);
+            }
+            if characters.is_empty() {
+                characters.push('x');
+            }
+        }
+        characters.into_iter().collect()
+    }
+
+    fn input(bytes: Vec<u8>) -> Input {
+        Input::from_reader(Path::new("file"), Box::new(Cursor::new(bytes))).unwrap()
+    }
+
+    /// Parses a file and writes it with translations. With `keeps_all`, its texts as their own translations leave it as it is.
+    fn check(format: &dyn FileFormat, file: &[u8], keeps_all: bool) {
+        let Ok(Some(document)) = format.document(input(file.to_vec())) else { return };
+        let own: Vec<String> = document.texts().into_iter().map(str::to_owned).collect();
+        assert_eq!(document.lines().len(), own.len());
+        let written = document.with_translations(&own).unwrap();
+        assert!(!keeps_all || written == file, "{}", String::from_utf8_lossy(file));
+        for text in ["", "a <x0>b</x0> <x1/>", "<x1>"] {
+            document.with_translations(&vec![text.to_owned(); own.len()]).unwrap();
+        }
+    }
+
+    #[test]
+    fn damaged_documents_come_back_or_are_refused() {
+        for (name, format, text, keeps_all) in [
+            ("Markdown", InputFormat::Markdown, MARKDOWN, true),
+            ("SubRip", InputFormat::Srt, SRT, true),
+            ("WebVTT", InputFormat::Vtt, VTT, true),
+            ("text", InputFormat::Text, SRT, true),
+            ("HTML", InputFormat::Html, MARKDOWN, true),
+            ("PO", InputFormat::Po, PO, false),
+            ("XLIFF", InputFormat::Xliff, XLIFF, false),
+            ("OpenDocument", InputFormat::Odt, ODT, true),
+            ("Word", InputFormat::Docx, DOCX, true),
+        ] {
+            let format = format.file_format().unwrap();
+            for index in 0..1000 {
+                let text = mutated(&mut SeededRng::new(41, name, index), text);
+                match name {
+                    "OpenDocument" => check(format, &archive_of(&[("content.xml", &text)]), false),
+                    "Word" => check(format, &archive_of(&[("word/document.xml", &text)]), false),
+                    _ => check(format, text.as_bytes(), keeps_all),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_pairs_end() {
+        let formats: [(&str, &dyn FileFormat, &str); 4] = [
+            ("TMX", &Tmx, TMX),
+            ("WMT", &WmtXml, WMT),
+            ("XLIFF", InputFormat::Xliff.file_format().unwrap(), XLIFF),
+            ("PO", InputFormat::Po.file_format().unwrap(), PO),
+        ];
+        for (name, format, text) in formats {
+            for index in 0..1000 {
+                let text = mutated(&mut SeededRng::new(42, name, index), text);
+                let Ok(Some(mut pairs)) = format.pairs(input(text.clone().into_bytes()), None) else { continue };
+                let count = std::iter::from_fn(|| pairs.next_pair()).take(1000).count();
+                assert!(count < 1000, "{text}");
+            }
+        }
+    }
+}
