@@ -1,4 +1,4 @@
-//! Files of the trade: formats of translation memories, corpora and documents, beside plain lines.
+//! Formats of translation memories, corpora and documents, beside plain lines.
 //!
 //! The rest of the program sees pairs, texts and lines only:
 //!
@@ -9,7 +9,7 @@
 //!   references, and what is not to be translated is a numbered tag, so that it goes the way of all tags.
 //! - [`text_lines`] returns the lines of a file that is compressed, or that has a sentence in each `<seg>`.
 //!
-//! A format is one file that implements [`FileFormat`](file_format::FileFormat). It is recognized by the first bytes, or else by
+//! A format is one file that implements `FileFormat`. It is recognized by the first bytes, or else by
 //! the name of the file. Formats that are not read, such as PDF, are named with what to do.
 //!
 //! A file may be hostile. Compressed data are a stream, which ends with an error when it expands beyond all proportion. A
