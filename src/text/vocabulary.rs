@@ -209,11 +209,34 @@ impl Vocabulary {
 
     /// Returns a text as the vocabulary can read it: with known characters in place of those that look the same.
     fn readable<'t>(&self, text: &'t str) -> ReadableText<'t> {
-        let known = self.known_characters.get_or_init(|| {
+        self.known_characters().readable(text)
+    }
+
+    /// Returns every character that is read as something else, apart from white space, with what is read.
+    pub fn character_replacements(&self) -> Vec<(char, String)> {
+        self.known_characters().replacements()
+    }
+
+    fn known_characters(&self) -> &KnownCharacters {
+        self.known_characters.get_or_init(|| {
             let tokens = self.file.tokens.iter().skip(SPECIALS.len()).map(String::as_str);
             KnownCharacters::new(tokens, SPACE, self.normalization.lowercase)
-        });
-        known.readable(text)
+        })
+    }
+
+    /// Tokens by id.
+    pub fn tokens(&self) -> &[String] {
+        &self.file.tokens
+    }
+
+    /// Ids of pairs of tokens that byte-pair encoding merges, by priority.
+    pub fn merge_pairs(&self) -> &[[u32; 2]] {
+        &self.file.merges
+    }
+
+    /// Regular expression that cuts normalized text into the pieces that are tokenized one by one.
+    pub fn pattern(&self) -> String {
+        self.protected_tokens.pattern(self.tokenization)
     }
 
     /// Tokens of at least three characters.

@@ -1,0 +1,18 @@
+// The page of a translator in one file.
+
+import { byId } from "../../render/page/dom.js";
+import { useExamples } from "../../serve/page/examples.js";
+import { beginPage } from "../../serve/page/page.js";
+import { showFacts } from "./about.js";
+import { LocalEngine } from "./local.js";
+
+const ownExamples = showFacts((text) => {
+  byId("source").value = text;
+  byId("source").dispatchEvent(new Event("input"));
+  byId("source").scrollIntoView({ block: "nearest" });
+});
+if (ownExamples !== null) useExamples(ownExamples);
+byId("example").hidden = ownExamples !== null && ownExamples.length === 0;
+// An address on a disk leads nobody else here.
+byId("copy-link").hidden = true;
+beginPage(new LocalEngine());
