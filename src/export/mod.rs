@@ -42,13 +42,17 @@ const PLAIN_SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/plain.js"));
 const ENGINE: &str = include_str!(concat!(env!("OUT_DIR"), "/engine.js"));
 
 /// Parts of the server's page and what takes their places.
-const REPLACED: [(&str, &str); 2] = [
+const REPLACED: [(&str, &str); 3] = [
     (" The addresses at <a href=\"docs\">docs</a> work without it.", ""),
+    (
+        "<main>\n  <section class=\"panes\"",
+        "<main>\n  <p class=\"hint\" id=\"intro\">Type a sentence: this page translates it, without a network. The lines show which words \
+         of the sentence each word of the translation comes from; the thicker a line, the surer it is.</p>\n  <section class=\"panes\"",
+    ),
     (
         "<footer><p>Everything happens on this machine. Programs use the <a href=\"docs\">APIs of this server</a>.</p></footer>",
         "<section id=\"about\" aria-label=\"About this translator\" hidden></section>\n<footer><p>The translator is in this file. \
-         It needs no network, and nothing that you type leaves your device. The lines between the words show where each word of the \
-         translation comes from: the thicker, the surer.</p></footer>",
+         It needs no network, and nothing that you type leaves your device.</p></footer>",
     ),
 ];
 
