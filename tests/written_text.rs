@@ -85,3 +85,53 @@ fn lone_unknown_characters_count_as_unknown() {
     let outcome = TestDir::new().run(&["translate", "--model", SHIPPED, "--unknown", "copy", "\u{41f}"]);
     assert_eq!(outcome.worked(), "\u{41f}\n");
 }
+
+/// Numbers, names and signs that the training data lack.
+#[test]
+fn what_is_to_be_copied_comes_out_as_it_went_in() {
+    for (line, expected) in [
+        ("He has 244890 cats.", "Il a 244890 chats."),
+        ("I saw Zuzana.", "J'ai vu Zuzana."),
+        ("Zuzana sleeps.", "Zuzana dort."),
+        ("I like dogs 🐶", "J'aime les chiens 🐶"),
+        ("She lives in Москва.", "Elle habite à Москва."),
+        ("1", "1"),
+        ("9:15", "9:15"),
+        ("П", "П"),
+        ("🐶", "🐶"),
+        ("Kathy Dannels", "Kathy Dannels"),
+    ] {
+        assert_eq!(translations(&[line], &[]), [expected]);
+    }
+    let mixed = "I saw Zuzana and Grzegorz, 3 of 1,204 dogs for $9.50 at 18:45 → 🐶.";
+    let found = &translations(&[mixed], &[])[0];
+    for copied in ["Zuzana", "Grzegorz", "3", "1,204", "$9.50", "18:45", "→", "🐶"] {
+        assert!(found.contains(copied), "{copied} is not in {found}");
+    }
+    assert_eq!(translations(&["HE HAS 244890 CATS."], &[]), ["IL A 244890 CHATS."]);
+}
+
+/// Words and links are those of the text with the copied words.
+#[test]
+fn copied_words_are_linked() {
+    let outcome = TestDir::new().run_with_input(
+        &["translate", "--model", SHIPPED, "--format", "jsonl"],
+        "I saw Zuzana.\nHe has 244890 cats.\n",
+    );
+    let mut lines = outcome.worked().lines().map(json);
+    for (source, target, link) in [
+        (&["I", "saw", "Zuzana."][..], &["J'ai", "vu", "Zuzana."][..], [2, 2]),
+        (&["He", "has", "244890", "cats."], &["Il", "a", "244890", "chats."], [2, 2]),
+    ] {
+        let line = lines.next().unwrap();
+        assert_eq!((&line["source"], &line["target"]), (&source.into(), &target.into()));
+        assert!(line["links"].as_array().unwrap().contains(&link.as_slice().into()), "{line}");
+    }
+}
+
+/// A text that consists of what is copied takes no time out of proportion.
+#[test]
+fn many_numbers_are_copied() {
+    let line: String = (0..2000).map(|number| format!("{number}, a{number} ")).collect();
+    assert!(translations(&[&line], &["--beam", "1"])[0].starts_with(|one: char| one.is_alphanumeric()));
+}

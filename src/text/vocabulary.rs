@@ -208,7 +208,7 @@ impl Vocabulary {
     }
 
     /// Returns a text as the vocabulary can read it: with known characters in place of those that look the same.
-    fn readable<'t>(&self, text: &'t str) -> ReadableText<'t> {
+    pub fn readable<'t>(&self, text: &'t str) -> ReadableText<'t> {
         self.known_characters().readable(text)
     }
 
