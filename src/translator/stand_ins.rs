@@ -90,14 +90,13 @@ impl KnownSources<'_> {
             WordPlace::Capitals => false,
         };
         let is_name =
-            !self.vocabulary.knows_characters(word) || may_be_name && !self.knows(word) && !self.knows(&word[..name]);
+            !self.vocabulary.knows_letters(word) || may_be_name && !self.knows(word) && !self.knows(&word[..name]);
         is_name.then_some(Item { kind: Kind::Name, range: 0..name })
     }
 
     /// True for words of the training data. Without an aligner, those that are not usually capitalized are unknown.
     fn knows(&self, word: &str) -> bool {
-        let read = self.vocabulary.readable(word);
-        self.text.truecaser.has(read.as_str()) || self.words.is_some_and(|words| words.has_word(read.as_str()))
+        self.text.truecaser.has(word) || self.words.is_some_and(|words| words.has_word(word))
     }
 
     /// True for a capitalized word that usually is in lower case.
@@ -114,7 +113,7 @@ impl KnownSources<'_> {
         self.words.is_none_or(|words| !words.beginning_with(&beginning).is_empty())
     }
 
-    /// Returns the words to copy of a text in order, except those of terms.
+    /// Returns the words to copy of a text as the vocabulary reads it, in order, except those of terms.
     fn items(&self, text: &str, constraints: &CompiledConstraints) -> Vec<Item> {
         let spans = word_spans(text, WordSplitting::Terms);
         let words: Vec<String> = spans.iter().map(|span| text[span.clone()].to_owned()).collect();
@@ -174,13 +173,15 @@ fn joined(text: &str, items: Vec<Item>) -> Vec<Item> {
 
 impl StandIns {
     /// Finds the words to copy of a text.
-    pub fn new(text: &str, known: &KnownSources, constraints: &CompiledConstraints) -> Self {
-        let copied = &known.text.copied;
+    pub fn new(given: &str, known: &KnownSources, constraints: &CompiledConstraints) -> Self {
+        let readable = known.vocabulary.readable(given);
+        let text = readable.as_str();
         let items = known.items(text, constraints);
         if items.is_empty() {
             return Self::default();
         }
-        let mut unused = [copied.numbers(), copied.names()].map(|words| {
+        let stored = &known.text.copied;
+        let mut unused = [stored.numbers(), stored.names()].map(|words| {
             let unused = words.iter().filter(|word| find_copy(text, word).is_none());
             unused.cloned().collect::<Vec<_>>().into_iter()
         });
@@ -190,9 +191,11 @@ impl StandIns {
         for Item { kind, range } in items {
             outside.push_str(&text[end..range.start]);
             end = range.end;
-            let given = text[range.clone()].to_owned();
-            let stand_in = if copied.is_stand_in(&given) { Some(given.clone()) } else { unused[kind as usize].next() };
-            stand_ins.push(StandIn { range, copied: given, text: stand_in.unwrap_or_default() });
+            let copied = text[range.clone()].to_owned();
+            let stand_in =
+                if stored.is_stand_in(&copied) { Some(copied.clone()) } else { unused[kind as usize].next() };
+            let range = readable.given_range(range);
+            stand_ins.push(StandIn { range, copied, text: stand_in.unwrap_or_default() });
         }
         outside.push_str(&text[end..]);
         Self { stand_ins, is_whole_sentence: !outside.contains(char::is_alphanumeric) }
