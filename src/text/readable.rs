@@ -125,7 +125,7 @@ impl KnownCharacters {
     }
 
     /// Returns what is read in place of a character; nothing for an invisible one.
-    fn replaced(&self, character: char) -> String {
+    pub(super) fn replaced(&self, character: char) -> String {
         if self.known.contains(&character) {
             return character.to_string();
         }
