@@ -64,9 +64,8 @@ class Server:
 class Check:
     """Checks that share a browser and a server."""
 
-    def __init__(self, browser, url, collected, downloads, screenshots):
-        self.browser, self.url, self.collected = browser, url, collected
-        self.downloads, self.screenshots = downloads, screenshots
+    def __init__(self, browser, url, collected, screenshots):
+        self.browser, self.url, self.collected, self.screenshots = browser, url, collected, screenshots
 
     # ---- Looking
 
@@ -344,9 +343,8 @@ class Check:
         check(alignment["translation"] == steered and len(alignment["attention"]) == len(alignment["target"]), "JSON")
         check(copied("#copy-link", "Link copied") == address, "the link is not the address")
         self.browser.click("#save-svg")
-        path = self.downloads / "softalign-matrix.svg"
-        self.until(path.exists, "no SVG was saved")
-        check("<svg" in path.read_text(encoding="utf-8") and "father" in path.read_text(encoding="utf-8"), "the SVG is incomplete")
+        svg = self.browser.downloaded("softalign-matrix.svg").read_text(encoding="utf-8")
+        check("<svg" in svg and "father" in svg and svg.rstrip().endswith("</svg>"), "the SVG is incomplete")
         if self.collected:
             self.browser.click("#correct")
             self.browser.write("#corrected", "Est-ce que son père achète ces bouteilles?")
@@ -451,7 +449,7 @@ def run(found, arguments, directory, url, collected):
     with Browser(*found, directory) as browser:
         browser.resize(1280, 900)
         browser.set_color_scheme("light")
-        checks = Check(browser, url, collected, directory, arguments.screenshots)
+        checks = Check(browser, url, collected, arguments.screenshots)
         names = ["first_visit", "typing", "hovering", "steps", "steering", "intervening", "searching", "comparing", "keeping",
                  "appearance", "speed", "policy"]
         for name in arguments.only or names:
