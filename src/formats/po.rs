@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use anyhow::{Result, anyhow};
 
-use super::document::Document;
 use super::file_format::FileFormat;
 use super::input::Input;
 use super::languages::is_reversed;
@@ -12,40 +11,24 @@ use super::pair_reader::{FormatError, PairReader, on_one_line};
 use super::plain_text::line_ranges;
 use super::segment::{Code, Segment, SegmentBuilder, Syntax, push_encoded};
 use super::tagged_text::push_tagged;
-use super::text_document::TextDocument;
+use super::text_document::{TextDocument, text_document};
 
 /// Longest line that a translation is written in.
 const MAX_COLUMNS: usize = 79;
 
 /// PO.
-pub(super) struct Po;
+pub(super) static PO: FileFormat = FileFormat {
+    name: "PO",
+    extensions: &["po", "pot"],
+    pairs: Some(open_pairs),
+    document: Some(|input| text_document(input, |text| Ok(document(text, &messages(text)?)))),
+    ..FileFormat::UNKNOWN
+};
 
-impl FileFormat for Po {
-    fn name(&self) -> &'static str {
-        "PO"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["po", "pot"]
-    }
-
-    fn has_pairs(&self) -> bool {
-        true
-    }
-
-    fn pairs(&self, input: Input, sides: Option<&[String; 2]>) -> Result<Option<Box<dyn PairReader>>> {
-        let name = input.name().to_owned();
-        let text = input.into_text()?;
-        let pairs = PoPairs::new(&text, sides).map_err(|error| anyhow!("{name}:{error}"))?;
-        Ok(Some(Box::new(pairs)))
-    }
-
-    fn document(&self, input: Input) -> Result<Option<Box<dyn Document>>> {
-        let name = input.name().to_owned();
-        let text = input.into_text()?;
-        let messages = messages(&text).map_err(|error| anyhow!("{name}:{error}"))?;
-        Ok(Some(Box::new(document(&text, &messages))))
-    }
+fn open_pairs(input: Input, sides: Option<&[String; 2]>) -> Result<Box<dyn PairReader>> {
+    let name = input.name().to_owned();
+    let pairs = PoPairs::new(&input.into_text()?, sides).map_err(|error| anyhow!("{name}:{error}"))?;
+    Ok(Box::new(pairs))
 }
 
 /// Text in quotes, with its place.
@@ -305,13 +288,14 @@ fn field_of<'t>(header: &'t str, name: &str) -> Option<&'t str> {
 }
 
 impl PairReader for PoPairs {
-    fn next_pair(&mut self) -> Option<Result<[String; 2], FormatError>> {
-        self.pairs.next().map(Ok)
+    fn next_pair(&mut self) -> Result<Option<[String; 2]>, FormatError> {
+        Ok(self.pairs.next())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::document::Document;
     use super::super::pair_reader::all_pairs;
     use super::*;
 
