@@ -37,6 +37,7 @@ mod detection;
 mod error;
 mod exchange;
 mod field_errors;
+mod file_store;
 mod job;
 mod key_check;
 mod languages;
@@ -57,6 +58,7 @@ mod security;
 mod stalled;
 mod state;
 mod steps;
+mod translate_file;
 mod translation_job;
 mod v1;
 
