@@ -10,7 +10,7 @@ use super::languages::is_reversed;
 use super::pair_reader::{FormatError, PairReader, on_one_line};
 use super::plain_text::line_ranges;
 use super::segment::{Code, Segment, SegmentBuilder, Syntax, push_encoded};
-use super::tagged_text::push_tagged;
+use super::tagged_text::{decoded, push_tagged};
 use super::text_document::{TextDocument, text_document};
 
 /// Longest line that a translation is written in.
@@ -248,10 +248,6 @@ fn segment(original: &Quoted, range: Range<usize>) -> Option<Segment> {
     }
     let segment = builder.finish(range, if references { &WITH_REFERENCES } else { &PLAIN })?;
     Some(Segment { at: original.range.start, in_place: false, ..segment })
-}
-
-fn decoded(text: &str) -> String {
-    html_escape::decode_html_entities(text).into_owned()
 }
 
 /// Pairs of the messages that have a translation.

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::file_format::FileFormat;
 use super::plain_text::{document_of_lines, line_ranges, trimmed};
 use super::segment::{Syntax, push_encoded};
-use super::tagged_text::{code_length, push_tagged};
+use super::tagged_text::{code_length, decoded, push_tagged};
 use super::text_document::{TextDocument, text_document};
 
 /// What separates the two times of a block.
@@ -66,10 +66,6 @@ impl Syntax for WebVtt {
     fn may_begin_line(&self, text: &str) -> bool {
         dash_length(text) == 0
     }
-}
-
-fn decoded(text: &str) -> String {
-    html_escape::decode_html_entities(text).into_owned()
 }
 
 /// Returns the texts that are shown. Blocks without a line of times, such as comments, stay as they are.

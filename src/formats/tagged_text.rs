@@ -37,6 +37,11 @@ pub(super) fn push_tagged(builder: &mut SegmentBuilder, text: &str, decode: fn(&
     }
 }
 
+/// Returns a text without character references.
+pub(super) fn decoded(text: &str) -> String {
+    html_escape::decode_html_entities(text).into_owned()
+}
+
 /// Returns the first part of a text that is not empty, with its length.
 fn first_part(text: &str) -> (Part<'_>, usize) {
     if let Some(length) = code_length(text) {

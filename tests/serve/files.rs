@@ -49,7 +49,7 @@ fn every_format_comes_back_in_its_own() {
         let disposition = format!("attachment; filename=\"a_fr.{extension}\"; filename*=UTF-8''a_fr.{extension}");
         for (header, value) in [
             ("content-type", "application/octet-stream"),
-            ("content-disposition", &disposition),
+            ("content-disposition", &*disposition),
             ("x-content-type-options", "nosniff"),
         ] {
             assert_eq!(translated.header(header), Some(value));
@@ -164,10 +164,10 @@ fn large_files_and_bombs_are_refused() {
     // As large as an archive may be, and nearly as large as the text in it may be.
     let text = format!("{DOCX}<!--{}-->", "x".repeat(document - 1000));
     let pictures = vec![b'x'; upload - 100_000];
-    let large = archive(&[("word/document.xml", text.as_bytes()), ("a.png", &pictures)]);
+    let large = archive(&[("word/document.xml", text.as_bytes()), ("a.png", &pictures[..])]);
     server.translate_file("a.docx", &large);
     let spaces = vec![b' '; 50 << 20];
-    let bomb = archive(&[("word/document.xml", &spaces)]);
+    let bomb = archive(&[("word/document.xml", &spaces[..])]);
     server.upload("a.docx", &bomb, &LANGUAGES).refused(400, &["expands to more than"]);
     let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
     gzip.write_all(&spaces).unwrap();
