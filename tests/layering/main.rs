@@ -82,7 +82,21 @@ const USES: [(&str, &[&str]); 25] = [
         ],
     ),
     ("evaluation", &["alignment", "error", "metrics", "render", "reporter", "text", "translator"]),
-    ("serve", &["alignment", "attention", "checkpoint", "error", "render", "reporter", "search", "text", "translator"]),
+    (
+        "serve",
+        &[
+            "alignment",
+            "attention",
+            "checkpoint",
+            "error",
+            "formats",
+            "render",
+            "reporter",
+            "search",
+            "text",
+            "translator",
+        ],
+    ),
     (
         "cli",
         &[
