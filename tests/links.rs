@@ -162,6 +162,23 @@ fn soft_alignments_have_the_stated_shape() {
 }
 
 #[test]
+fn links_characters_of_scripts_without_spaces() {
+    let dir = TestDir::new();
+    dir.write(
+        "pairs.tsv",
+        "猫が好き。\tI like cats\n犬が好き。\tI like dogs\n犬です。\tit is dogs\n猫です。\tit is cats\n",
+    );
+    let linked = |options: &[&str]| {
+        let base = ["align", "--links-from", "pairs", "--pairs", "pairs.tsv", "--format", "pharaoh"];
+        dir.run(&[&base[..], options].concat()).worked().to_owned()
+    };
+    let characters = linked(&[]);
+    assert!(characters.lines().all(|line| line.contains("0-2")), "the first character is an animal: {characters}");
+    assert!(linked(&["--words", "whitespace"]).split_whitespace().all(|link| link.starts_with("0-")));
+    assert!(linked(&["--words", "characters"]).contains('9'), "letters of the target are counted");
+}
+
+#[test]
 fn separates_punctuation_on_request() {
     let dir = TestDir::new();
     dir.write("one.tsv", "the fox.\tmi.\n");

@@ -193,6 +193,14 @@ mod tests {
         // Sentences of a script without spaces, and ones segmented into short words.
         let chinese = "我们昨天在那个很大的图书馆里面看了一本非常有意思的书";
         assert_eq!(kinds(&[(chinese, "We read a very interesting book.")]), [LineKind::Sentences; 2]);
+        let japanese =
+            [("自分の事をしろ。", "show your own business."), ("彼はつらい人生を送った", "he lived a hard life.")];
+        assert_eq!(kinds(&japanese), [LineKind::Sentences; 2]);
+        assert_eq!(stats(&japanese, false).sides[0].words, 9.5);
+        assert_eq!(
+            kinds(&[("あいさつ", "a i s a ts ɯ"), ("とうきょう", "t o ː kʲ o ː")]),
+            [LineKind::Words, LineKind::Symbols]
+        );
         let many: Vec<String> = (0..300).map(|word| format!("{} 了", char::from_u32(0x4e00 + word).unwrap())).collect();
         let many: Vec<(&str, &str)> = many.iter().map(|line| (line.as_str(), "one of many words")).collect();
         assert_eq!(kinds(&many), [LineKind::Sentences; 2]);

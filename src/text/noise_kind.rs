@@ -179,6 +179,12 @@ mod tests {
     }
 
     #[test]
+    fn counts_characters_of_scripts_without_spaces() {
+        let [short, long] = [("猫が好きだ", "cats"), ("彼は猫が好きだ", "cats")].map(|pair| found(&[pair], &[]));
+        assert_eq!((short, long), (vec![None], vec![Some(NoiseKind::Long)]));
+    }
+
+    #[test]
     fn accepts_scripts_common_on_their_side() {
         let japanese =
             [("猫が好き", "I like cats"), ("カメラ", "a camera"), ("はい", "yes indeed"), ("дом", "a house")];

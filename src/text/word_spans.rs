@@ -298,16 +298,69 @@ mod tests {
     #[test]
     fn terms_split_unspaced_scripts() {
         for (text, words) in [
-            ("我有3本(Rust)书。", &["我", "有", "3", "本", "(Rust)", "书", "。"][..]),
+            ("我有3本(Rust)书。", &["我", "有", "3", "本", "(", "Rust", ")", "书", "。"][..]),
             ("ein Hund, ไทย가", &["ein", "Hund", ",", "ไ", "ท", "ย", "가"]),
+            ("我 喜欢 你 。", &["我", "喜", "欢", "你", "。"]),
         ] {
             assert_eq!(split(text, WordSplitting::Terms), words);
         }
     }
 
     #[test]
+    fn characters_of_scripts_without_spaces_are_words() {
+        for (text, words) in [
+            ("彼は。OKだ、(はい)", &["彼", "は", "。", "OK", "だ", "、", "(", "は", "い", ")"][..]),
+            ("ラーメン々〇ﾊﾝ", &["ラ", "ー", "メ", "ン", "々", "〇", "ﾊ", "ﾝ"]),
+            ("I love 日本, too.", &["I", "love", "日", "本", ",", "too."]),
+            ("我用 Rust 写 3,000 行代码", &["我", "用", "Rust", "写", "3,000", "行", "代", "码"]),
+            ("はい！　そうです。", &["は", "い", "！", "そ", "う", "で", "す", "。"]),
+            ("東京 (Tokyo)", &["東", "京", "(Tokyo)"]),
+            // Digits form numbers; marks belong to their characters; a zero-width space is none.
+            ("น้ำ๒๕๖๒\u{200b}ตำ", &["น้ำ", "๒๕๖๒", "ตำ"]),
+            // A space between phrases of Thai.
+            ("ฉันรักคุณมากที่สุด เขาก็รักคุณเหมือนกัน", &[]),
+            ("ខ្ញុំ", &["ខ្ញុំ"]),
+            ("ລາວ", &["ລ", "າ", "ວ"]),
+            ("ကျွန်", &["ကျွန်"]),
+        ] {
+            let found = split(text, WordSplitting::Script);
+            if words.is_empty() {
+                assert_eq!(found.len(), unspaced_characters(text), "{text}");
+            } else {
+                assert_eq!(found, words);
+                assert_eq!(split(text, WordSplitting::Whitespace), Vec::from_iter(text.split_whitespace()));
+            }
+        }
+    }
+
+    #[test]
+    fn spaces_may_separate_words_of_every_script() {
+        for text in [
+            "彼 は つら い 人生 を 送 っ た 。",
+            "はい 。",
+            "私 は Rust が 好き",
+            "ฉัน รัก คุณ มาก",
+            "The cat's asleep, (isn't it?)",
+            "나는 고양이를 좋아한다.",
+            "قط ينام।",
+        ] {
+            assert_eq!(split(text, WordSplitting::Script), Vec::from_iter(text.split_whitespace()), "{text}");
+            assert!(scripts_without_spaces(text).is_empty());
+        }
+        assert_eq!(split("私 は「Rust」 が 好き", WordSplitting::Punctuation), ["私", "は「Rust", "」", "が", "好き"]);
+    }
+
+    #[test]
+    fn single_words_are_short_in_scripts_without_spaces() {
+        assert!(are_single_words(["abandonner", "Donaudampfschifffahrtsgesellschaft", ""]));
+        assert!(are_single_words(["とうきょう", "あいさつ", "しょうぼうしょのちかく", "猫"]));
+        assert!(!are_single_words(["自分の事をしろ。", "彼はつらい人生を送った。"]));
+        assert!(!are_single_words(["foxes", "two words"]));
+    }
+
+    #[test]
     fn splits_at_white_space() {
-        for words in [WordSplitting::Whitespace, WordSplitting::Punctuation] {
+        for words in [WordSplitting::Script, WordSplitting::Whitespace, WordSplitting::Punctuation] {
             assert!(word_spans("", words).is_empty());
             assert!(word_spans(" \u{a0}", words).is_empty());
             assert_eq!(word_spans(" l'été  vient", words), [1..8, 10..15]);
