@@ -253,14 +253,14 @@ pub fn strip_punctuation(word: &str) -> &str {
     if bare.is_empty() { word } else { bare }
 }
 
-/// True for letters and marks of scripts without spaces between words. Their digits form numbers.
+/// True for letters and marks that occur only in scripts without spaces between words. Digits form numbers in every script.
 pub fn is_unspaced(character: char) -> bool {
     if character.is_ascii() || !is_of_word(character) {
         return false;
     }
     let scripts = character.script_extension();
-    !(scripts.is_common() || scripts.is_inherited())
-        && UNSPACED_SCRIPTS.iter().any(|&script| scripts.contains_script(script))
+    !scripts.is_empty()
+        && scripts.iter().all(|script| UNSPACED_SCRIPTS.contains(&script))
         && character.general_category() != GeneralCategory::DecimalNumber
 }
 
@@ -343,6 +343,7 @@ mod tests {
             "The cat's asleep, (isn't it?)",
             "나는 고양이를 좋아한다.",
             "قط ينام।",
+            "un cafe\u{301}. maˊ, (e\u{300})",
         ] {
             assert_eq!(split(text, WordSplitting::Script), Vec::from_iter(text.split_whitespace()), "{text}");
             assert!(scripts_without_spaces(text).is_empty());
