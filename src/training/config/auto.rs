@@ -179,6 +179,7 @@ mod tests {
             sides,
             splitter: SentenceSplitter::default(),
             truecaser: Truecaser::default(),
+            copied: CopiedWords::default(),
         }
     }
 
