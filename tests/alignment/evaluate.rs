@@ -59,11 +59,10 @@ fn bleu_follows_the_script_of_the_references() {
         assert!(found["bleu"].as_f64().unwrap() > 50.0 && found["by_length"][0]["bleu"] == found["bleu"], "{found}");
         assert!(found["word_error_rate"].as_f64().unwrap() < 20.0, "{found}");
         let other = evaluate(&dir, &[&given[..], &["--tokenize", "none"]].concat()).json();
-        assert!(
-            other["signature"].as_str().unwrap().contains("|tok:none|") && other["bleu"] != found["bleu"],
-            "{other}"
-        );
-        assert!(name == "13a" || other["confidence"]["bleu"]["mean"] == 0.0, "{other}");
+        assert!(other["signature"].as_str().unwrap().contains("|tok:none|"), "{other}");
+        // Nothing else separates words of the last text.
+        let expected = if name == "13a" { &found["confidence"]["bleu"]["mean"] } else { &0.0.into() };
+        assert_eq!(other["confidence"]["bleu"]["mean"], *expected, "{other}");
     }
     let links = ["--links-from", "pairs", "--gold", "pairs.tsv", "--tokenize", "zh"];
     evaluate(&dir, &links).refused_with(2, &["--tokenize needs translations"]);

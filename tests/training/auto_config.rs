@@ -74,7 +74,7 @@ fn scripts_without_spaces_have_sentences() {
     // Tokens of several characters have links of each.
     let target = |words: &[&str]| {
         let align = ["align", "--model", "model", "a cat", "猫です。", "--format", "json", "--threshold", "0"];
-        dir.run(&[&align[..], words].concat()).json()
+        dir.run(&[&align[..], words].concat()).json()[0].clone()
     };
     let linked = target(&[]);
     assert_eq!(linked["target"], serde_json::json!(["猫", "で", "す", "。"]));
