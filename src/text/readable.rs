@@ -85,6 +85,11 @@ impl KnownCharacters {
         ReadableText::Mapped(readable)
     }
 
+    /// True for a known character.
+    pub fn has(&self, character: char) -> bool {
+        self.known.contains(&character)
+    }
+
     /// True if all characters of a text, apart from white space, are known.
     pub fn are_in(&self, text: &str) -> bool {
         text.chars().all(|character| character.is_whitespace() || self.known.contains(&character))
@@ -125,7 +130,7 @@ impl KnownCharacters {
     }
 
     /// Returns what is read in place of a character; nothing for an invisible one.
-    fn replaced(&self, character: char) -> String {
+    pub(super) fn replaced(&self, character: char) -> String {
         if self.known.contains(&character) {
             return character.to_string();
         }
