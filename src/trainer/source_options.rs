@@ -123,7 +123,7 @@ impl SourceOptions {
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct AttentionFiles {
     /// File of word links for guided alignment, instead of the statistical aligner's: one line of s-t links per training pair,
-    /// as fast_align writes them. Words are separated by whitespace.
+    /// as fast_align writes them. Words are separated by whitespace; in scripts without spaces, each character is one.
     #[cfg_attr(
         feature = "cli",
         arg(

@@ -44,6 +44,31 @@ fn scores_given_hypotheses_like_its_own() {
 }
 
 #[test]
+fn bleu_follows_the_script_of_the_references() {
+    let dir = TestDir::new();
+    for (name, references, hypotheses) in [
+        ("zh", ["我们昨天看了一本书。", "他不在家里。"], "我们昨天读了一本书。\n他不在家里。\n"),
+        ("char", ["猫が好きです。", "さようなら、また明日。"], "猫が好きだ。\nさようなら、また明日。\n"),
+        ("13a", ["猫 が 好き です 。", "さようなら 、 また 明日 。"], "猫 が 好き だ 。\nさようなら 、 また 明日 。\n"),
+    ] {
+        dir.write("pairs.tsv", tsv(&references.map(|reference| ("some words", reference))));
+        dir.write("hypotheses", hypotheses);
+        let given = ["--hypotheses", "hypotheses", "--confidence", "--by-length", "--json"];
+        let found = evaluate(&dir, &given).json();
+        assert!(found["signature"].as_str().unwrap().contains(&format!("|tok:{name}|")), "{found}");
+        assert!(found["bleu"].as_f64().unwrap() > 50.0 && found["by_length"][0]["bleu"] == found["bleu"], "{found}");
+        assert!(found["word_error_rate"].as_f64().unwrap() < 20.0, "{found}");
+        let other = evaluate(&dir, &[&given[..], &["--tokenize", "none"]].concat()).json();
+        assert!(other["signature"].as_str().unwrap().contains("|tok:none|"), "{other}");
+        // Nothing else separates words of the last text.
+        let expected = if name == "13a" { found["confidence"]["bleu"]["mean"].clone() } else { 0.0.into() };
+        assert_eq!(other["confidence"]["bleu"]["mean"], expected, "{other}");
+    }
+    let links = ["--links-from", "pairs", "--gold", "pairs.tsv", "--tokenize", "zh"];
+    evaluate(&dir, &links).refused_with(2, &["--tokenize needs translations"]);
+}
+
+#[test]
 fn confidence_intervals_depend_on_the_seed_alone() {
     let dir = dir_with(&[("bad", 2), ("good", 10)]);
     let both = ["--hypotheses", "bad", "--hypotheses", "better=good", "--compare", "--confidence", "--json"];

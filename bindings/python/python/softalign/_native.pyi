@@ -125,10 +125,20 @@ def train(
     listener: Listener,
 ) -> Model: ...
 def corpus_score(
-    metric: str, hypotheses: Sequence[str], references: Sequence[str], confidence: bool, seed: int
+    metric: str,
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    tokenize: Optional[str],
+    confidence: bool,
+    seed: int,
 ) -> tuple[float, Optional[float], Optional[str]]: ...
 def paired_test(
-    metric: str, baseline: Sequence[str], system: Sequence[str], references: Sequence[str], seed: int
+    metric: str,
+    baseline: Sequence[str],
+    system: Sequence[str],
+    references: Sequence[str],
+    tokenize: Optional[str],
+    seed: int,
 ) -> tuple[float, float, float, float]: ...
 def pool(
     queries: NDArray[np.float32],
