@@ -205,7 +205,8 @@ def train(
     >>> model = softalign.train("pairs.tsv", "my-model", max_minutes=10)
     >>> model = softalign.train([("a cat", "un chat"), ("a dog", "un chien")], "tiny", max_epochs=50)
     """
-    checked("train", TrainOptions.__annotations__, options)
+    named = ("valid", "monolingual_target", "init_from", "resume", "replace", "progress", "callback")
+    checked("train", TrainOptions.__annotations__, options, named)
     path = os.path.abspath(directory)
     shown = is_interactive() if progress is None else progress
     listener = _TrainingListener(shown, path, callback)
