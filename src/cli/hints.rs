@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
 
 use crate::metrics::edit_distance;
+use crate::render::escape_controls;
 
 /// Options of other programs with those that do the same here, where a similar name would mislead.
 const OTHER_OPTIONS: [(&str, &[&str]); 26] = [
@@ -90,7 +91,7 @@ fn hint_for_command(unknown: &str) -> Option<String> {
 fn hint_for_argument(unknown: &str, command: &Command, cli: &Command) -> Option<String> {
     let Some(name) = unknown.strip_prefix("--") else {
         let is_model = has_option(command, "model") && Path::new(unknown).exists();
-        return is_model.then(|| format!("'--model {unknown}' names a model"));
+        return is_model.then(|| format!("'--model {}' names a model", escape_controls(unknown)));
     };
     let ours = OTHER_OPTIONS.iter().find(|(other, _)| *other == name).map_or(&[][..], |(_, ours)| ours);
     let here: Vec<&str> = ours.iter().copied().filter(|option| has_option(command, option)).collect();

@@ -285,13 +285,14 @@ impl<'a> Evaluator<'a> {
     fn warn_of_trained_pairs(&self, translator: &Translator) -> anyhow::Result<()> {
         let normalization = translator.config().text.normalization;
         let known = translator.trained_pairs()?.map_or(0, |known| known.count(self.pairs, normalization));
-        if known > 0 {
-            self.reporter.warn(&format!(
-                "{known} of {} pairs are among the training pairs of {}: the scores are higher than on new sentences; evaluate \
-                 on other pairs",
-                self.pairs.len(),
-                translator.path().display()
-            ));
+        let (pairs, path) = (self.pairs.len(), translator.path().display());
+        let among = format!("{known} of {pairs} pairs are among the training pairs of {path}");
+        // Short sentences recur by chance.
+        if known * 100 > pairs {
+            let consequence = "the scores are higher than on new sentences; evaluate on other pairs";
+            self.reporter.warn(&format!("{among}: {consequence}"));
+        } else if known > 0 {
+            self.reporter.note(&among);
         }
         Ok(())
     }
