@@ -7,7 +7,7 @@ const MIN_TOKENS: usize = 3;
 /// Factor by which the vocabulary of another language must fit better.
 const MIN_ADVANTAGE: f64 = 1.5;
 /// Fit that a text in another language does not reach.
-const GOOD_QUALITY: f64 = 3.5;
+const GOOD_QUALITY: f64 = 2.4;
 
 /// Fit of a vocabulary to a text. A vocabulary of subwords knows almost any word of its script, but needs more tokens for words
 /// of another language.
