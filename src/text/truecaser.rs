@@ -89,6 +89,11 @@ impl Truecaser {
         self.forms.is_empty() && !self.capitalizes_sentences
     }
 
+    /// True for a word that is usually not in lower case.
+    pub fn has(&self, word: &str) -> bool {
+        self.forms.contains_key(&word.to_lowercase())
+    }
+
     /// Returns the usual form of a word.
     pub fn word(&self, word: &str) -> String {
         let lower = word.to_lowercase();

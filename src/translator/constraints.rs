@@ -146,6 +146,15 @@ impl CompiledConstraints {
         !self.required.is_empty() || !self.placed.is_empty() || !self.prefix(sentence).text.trim().is_empty()
     }
 
+    /// Tells which words of a text belong to terms.
+    pub fn are_terms(&self, words: &[String]) -> Vec<bool> {
+        let mut are_terms = vec![false; words.len()];
+        for term in self.terms.find(words) {
+            are_terms[term.words].fill(true);
+        }
+        are_terms
+    }
+
     /// Checks a sentence's own target prefix.
     ///
     /// # Errors

@@ -71,6 +71,11 @@ impl LetterCase {
     }
 }
 
+/// True if all long words of a sentence begin with a capital.
+pub fn is_title(text: &str) -> bool {
+    Words::new(text).are_title()
+}
+
 /// Words of a text.
 struct Words {
     text: String,

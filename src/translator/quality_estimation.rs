@@ -197,7 +197,7 @@ impl Translator {
 
     /// Returns the indices of target words that are neither in the training data nor in the source.
     fn nonwords(&self, aligned: &ForcedAlignment) -> Result<Vec<usize>> {
-        let Some(known) = self.known_target_words()? else { return Ok(Vec::new()) };
+        let Some(known) = self.known_words(1)? else { return Ok(Vec::new()) };
         let sources: HashSet<&str> = aligned.source_words().iter().map(String::as_str).collect();
         let words = aligned.target_words().iter().enumerate();
         let made_up = words.filter(|(_, word)| !sources.contains(word.as_str()) && !known.cover(word, true));

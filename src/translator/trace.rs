@@ -8,6 +8,7 @@ mod recorder;
 use anyhow::{Result, ensure};
 use serde::Serialize;
 
+use super::read_sentence::ReadSentence;
 use super::{
     DecodeOptions, ForcedAlignment, MAX_SENTENCE_TOKENS, PreparedTranslator, Sentence, Translation, Translator,
 };
@@ -212,10 +213,9 @@ impl PreparedTranslator {
         };
         let translator = self.translator();
         let vocabulary = &translator.checkpoint.target;
-        let read = self.read(sentence);
-        let sentence = &*read.sentence;
-        let segmented = translator.segment_sources(std::iter::once(&*sentence.text))?.swap_remove(0);
-        let constraints = self.traced_constraints(sentence, &options.prefix)?;
+        let read = self.read(sentence)?;
+        let segmented = read.segment(&translator.checkpoint.source, translator.words[0])?;
+        let constraints = self.traced_constraints(&read, &segmented, &options.prefix)?;
         let heads = translator.models.iter().map(|model| model.architecture().attention.distributions()).sum();
         let intervention = options.intervention.as_ref();
         let intervention = intervention.map(|one| checked(one, segmented.ids.len() + 1, heads)).transpose()?;
@@ -235,7 +235,7 @@ impl PreparedTranslator {
             return Ok(None);
         }
         translator.check_scores(found.score.is_finite() && (source.tokens.is_empty() || !found.is_degenerate()))?;
-        let translation = self.translation(sentence, &segmented, &source.constraints, &found)?;
+        let translation = self.translation(&read, &segmented, &source.constraints, &found)?;
         let translation = read.in_given_case(translation, translator.words);
         let labels = TargetLabels { vocabulary };
         let ForcedAlignment { source, target, .. } = translation.alignment.clone();
@@ -249,8 +249,13 @@ impl PreparedTranslator {
     }
 
     /// Returns the constraints on the translation of a sentence, with the tokens of `prefix` at its beginning if there are any.
-    fn traced_constraints(&self, sentence: &Sentence, prefix: &[u32]) -> Result<DecodingConstraints> {
-        let mut constraints = self.decoding_constraints(sentence)?;
+    fn traced_constraints(
+        &self,
+        read: &ReadSentence,
+        source: &Segmentation,
+        prefix: &[u32],
+    ) -> Result<DecodingConstraints> {
+        let mut constraints = self.read_constraints(read, source)?;
         if !prefix.is_empty() {
             check_prefix(prefix, &self.translator().checkpoint.target)?;
             ensure!(constraints.prefix.is_empty(), UsageError::new("give one prefix: tokens or --prefix"));
