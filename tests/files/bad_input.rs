@@ -80,17 +80,18 @@ fn names_unreadable_files() {
 }
 
 /// Options that need another to be accepted, by the name of their command.
-const NEEDED: [(&str, &[&str]); 5] = [
-    ("align", &["--pairs=pairs.tsv"]),
+const NEEDED: [(&str, &[&str]); 6] = [
+    ("align", &["--pairs=pairs.tsv", "--model=model"]),
     ("clean", &["--pairs=pairs.tsv"]),
     ("evaluate", &["--pairs=pairs.tsv"]),
-    ("score", &["--pairs=pairs.tsv"]),
+    ("score", &["--pairs=pairs.tsv", "--model=model"]),
     ("train", &["--train=pairs.tsv", "--out=out", "--preset=tiny", "--max-epochs=1"]),
+    ("translate", &["--model=model"]),
 ];
 
 #[test]
 fn no_message_about_a_file_speaks_of_rust() {
-    let dir = TestDir::with_pairs();
+    let dir = TestDir::with_model();
     std::fs::create_dir(dir.path("directory")).unwrap();
     let noise: Vec<u8> = (0..2000u32).map(|index| (index.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     dir.write("noise", noise);
