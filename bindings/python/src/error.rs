@@ -16,7 +16,8 @@ pub fn exception(py: Python, error: anyhow::Error) -> PyErr {
         ErrorKind::Io => "FileError",
         _ => "Error",
     };
-    raised(py, class, error.in_terms(&keyword))
+    // The directory is an argument that every call has.
+    raised(py, class, error.in_terms(&keyword).replace(" with directory", ""))
 }
 
 /// Returns the name of the keyword for an option of the command line.

@@ -30,9 +30,9 @@ def _rows(name: str, given: Any) -> Iterable[Any]:
         return iterator(name, given)
     columns = list(given.columns)
     if len(columns) != 2:
-        raise ArgumentError(f"{name}: expected a table of two columns, source and target; choose two of {columns!r:.200}")
-    # pandas, then polars
-    rows: Iterable[Any] = given.itertuples(index=False, name=None) if hasattr(given, "itertuples") else given.iter_rows()
+        raise ArgumentError(f"{name}: expected a table of two columns, source and target; choose two of {columns!r:.99}")
+    is_pandas = hasattr(given, "itertuples")
+    rows: Iterable[Any] = given.itertuples(index=False, name=None) if is_pandas else given.iter_rows()
     return rows
 
 
@@ -42,7 +42,7 @@ def _is_table(given: Any) -> bool:
 
 
 def iterator(name: str, given: Any) -> Iterator[Any]:
-    """Returns an iterator over items, of which a DataFrame has none of its own: it would give the names of its columns."""
+    """Returns an iterator over items. A DataFrame is refused: its items are the names of its columns."""
     if _is_table(given):
         raise ArgumentError(f"{name}: expected one column, not a table; choose one of {list(given.columns)!r:.200}")
     try:
@@ -89,7 +89,9 @@ def glossary(name: str, given: Glossary) -> list[dict[str, str]]:
     return [{"source": source, "target": target} for source, target in pairs]
 
 
-def checked(function: str, names: Iterable[str], options: Mapping[str, Any], named: Iterable[str] = ("progress",)) -> None:
+def checked(
+    function: str, names: Iterable[str], options: Mapping[str, Any], named: Iterable[str] = ("progress",)
+) -> None:
     """Raises TypeError, as Python does, for a keyword that a function does not have. `named` are its other keywords."""
     known = list(names)
     for name in options:

@@ -211,6 +211,8 @@ def train(
     shown = is_interactive() if progress is None else progress
     listener = _TrainingListener(shown, path, callback)
     given = [None if one is None else as_pairs(one) for one in (pairs, valid)]
+    if pairs is None and not resume:
+        raise ArgumentError("pairs: expected sentence pairs; only resume=True goes on with those of before")
     if resume and replace:
         raise ArgumentError("give resume or replace, not both")
     start: Literal["new", "replace", "resume"] = "resume" if resume else "replace" if replace else "new"
