@@ -230,6 +230,8 @@ impl<'a> Evaluator<'a> {
         let lowercase = normalization.lowercase;
         match system {
             System::Model(translator, linker) => {
+                self.warn_of_trained_pairs(translator)?;
+                self.warn_of_swapped_sides(translator);
                 let ModelOutput { translations, given_references, calibration_error } = self.run(translator, linker)?;
                 let evaluation = self.score(translations, references, lowercase, Some(&given_references))?;
                 let evaluation = Evaluation { calibration_error, ..evaluation };
@@ -286,6 +288,40 @@ impl<'a> Evaluator<'a> {
     fn warn_of_shift(&self, scores: Option<&GoldScores>, attention: bool) {
         if let Some(warning) = scores.and_then(|scores| scores.shift_warning(attention)) {
             self.reporter.warn(&warning);
+        }
+    }
+
+    /// Warns of pairs that the model was trained on.
+    fn warn_of_trained_pairs(&self, translator: &Translator) -> anyhow::Result<()> {
+        let normalization = translator.config().text.normalization;
+        let known = translator.trained_pairs()?.map_or(0, |known| known.count(self.pairs, normalization));
+        let (pairs, path) = (self.pairs.len(), translator.path().display());
+        let among = format!("{known} of {pairs} pairs are among the training pairs of {path}");
+        // Short sentences recur by chance.
+        if known * 100 > pairs {
+            let consequence = "the scores are higher than on new sentences; evaluate on other pairs";
+            self.reporter.warn(&format!("{among}: {consequence}"));
+        } else if known > 0 {
+            self.reporter.note(&among);
+        }
+        Ok(())
+    }
+
+    /// Warns if most sources are in the target language.
+    fn warn_of_swapped_sides(&self, translator: &Translator) {
+        let sources = self.pairs.iter().filter(|pair| translator.is_in_target_language(&pair.source)).count();
+        if 2 * sources <= self.pairs.len() {
+            return;
+        }
+        let targets = self.pairs.iter().filter(|pair| translator.is_in_source_language(&pair.target)).count();
+        let languages = translator.described_languages();
+        if 2 * targets > self.pairs.len() {
+            self.reporter.warn(&format!(
+                "source and target seem to be swapped, since the model translates {languages}: put the columns in that order"
+            ));
+        } else {
+            self.reporter
+                .warn(&format!("most sources seem to be in the target language: the model translates {languages}"));
         }
     }
 

@@ -4,6 +4,7 @@ use std::io::{BufRead, Read};
 
 use super::input::ByteReader;
 use super::pair_reader::FormatError;
+use crate::error::io_reason;
 
 /// Maximum bytes of a line. JSON may have much beside the two texts.
 const MAX_LINE: usize = 4 << 20;
@@ -35,7 +36,9 @@ impl BoundedLines {
         let read = self.reader.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut bytes);
         self.number += 1;
         match read {
-            Err(error) => return Err(FormatError::last(self.number, format!("cannot read this file: {error}"))),
+            Err(error) => {
+                return Err(FormatError::last(self.number, format!("cannot read this file: {}", io_reason(&error))));
+            }
             Ok(0) => return Ok(None),
             Ok(_) if bytes.len() > MAX_LINE => {
                 return Err(FormatError::last(self.number, format!("line of more than {} MiB", MAX_LINE >> 20)));

@@ -75,7 +75,7 @@ impl JsonPairs {
         let [Some(source), Some(target)] = found else {
             let missing = if found[0].is_none() { &keys[0] } else { &keys[1] };
             let names = object.names().join(", ");
-            return Err(format!("no text is called {missing:?}; this object has: {names}"));
+            return Err(format!("no text is called \"{missing}\"; this object has: {names}"));
         };
         let pair = [source, target].map(|text| text.replace(['\n', '\r', '\t'], " "));
         if !self.given {
@@ -159,7 +159,7 @@ impl Object {
             (Some(keys), _) => Ok(keys.map(str::to_owned)),
             (None, [source, target]) => Ok([source, target].map(|key| (*key).to_owned())),
             (None, []) => Err("no texts in this object; expected such as {\"source\": …, \"target\": …}".to_owned()),
-            (None, [one]) => Err(format!("only {one:?} is a text here, but a pair has two")),
+            (None, [one]) => Err(format!("only \"{one}\" is a text here, but a pair has two")),
             (None, names) => {
                 let (all, first) = (names.join(", "), names[..2].join(","));
                 Err(format!("texts called {all}: choose two, such as --columns {first}"))

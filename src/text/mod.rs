@@ -39,6 +39,7 @@ mod tokenizer_json;
 mod truecaser;
 mod vocabulary;
 mod vocabulary_extend;
+mod vocabulary_fit;
 mod word_spans;
 
 pub use batch::{Batch, BatchShare, BatchSize, Example, GuideWeight, PaddedBatch, bucketed};
@@ -87,6 +88,7 @@ pub use table_writer::{RowSyntax, TableWriter};
 pub use tokenization::{BEGIN, END, PADDING, SPECIALS, Tokenization};
 pub use truecaser::{Truecaser, are_capitals, capitalized};
 pub use vocabulary::Vocabulary;
+pub use vocabulary_fit::{VocabularyFit, is_in_other_language};
 pub use word_spans::{
     LONGEST_WORD, WordSplitting, are_single_words, is_punctuation, locate_words, scripts_without_spaces,
     strip_punctuation, word_of_span, word_spans,

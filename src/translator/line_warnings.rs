@@ -68,6 +68,9 @@ pub struct LineWarnings {
     truncated: LineList,
     links_truncated: LineList,
     unknown: LineList,
+    in_target_language: LineList,
+    /// Languages of the model.
+    languages: String,
     unmet_constraints: LineList,
     unknown_features: LineList,
     /// Some of the unknown features.
@@ -95,6 +98,14 @@ impl LineWarnings {
                     lines.add(line);
                 }
             }
+        }
+    }
+
+    /// Adds input `id` if its text seems to be in the target language.
+    pub fn add_source(&mut self, id: usize, source: &str, translator: &Translator) {
+        if translator.is_in_target_language(source) {
+            self.in_target_language.add(self.numbers.of(id));
+            self.languages = translator.described_languages();
         }
     }
 
@@ -170,6 +181,15 @@ impl LineWarnings {
         if lines.count > 0 {
             reporter
                 .warn(&format!("{lines}: mostly unknown to the model, for example in another language; {consequence}"));
+        }
+    }
+
+    /// Reports lines that seem to be in the target language.
+    pub fn report_in_target_language(&self, reporter: &dyn Reporter) {
+        let Self { in_target_language: lines, languages, .. } = self;
+        if lines.count > 0 {
+            reporter
+                .warn(&format!("{lines}: in the target language already, it seems; the model translates {languages}"));
         }
     }
 

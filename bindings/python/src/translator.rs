@@ -186,7 +186,7 @@ impl Model {
             let scores = SystemScores::Translations(Box::new(evaluation));
             let result = [SystemResult::new(self.translator.path().display().to_string(), None, scores)];
             let mut text = Vec::new();
-            write_report(&mut text, &result)?;
+            write_report(&mut text, &result, false)?;
             Ok((report_json(&result)?, String::from_utf8(text)?, translations))
         })
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ranges::{above_zero, positive, share, within};
 use crate::attention::ScoreName;
-use crate::error::{usage, usage_of};
+use crate::error::{usage, usage_of, written_number};
 use crate::kernels::matrix::Precision;
 use crate::model::PrecisionOption;
 use crate::text::{BatchSize, TextSettings};
@@ -263,7 +263,7 @@ impl RunConfig {
         if weight > MAX_GUIDED_ALIGNMENT {
             return usage_of(
                 "guided-alignment",
-                format!("must be above 0 and at most {MAX_GUIDED_ALIGNMENT}, not {weight:e}"),
+                format!("must be above 0 and at most {MAX_GUIDED_ALIGNMENT}, not {}", written_number(weight)),
             );
         }
         above_zero("guided-alignment", Some(weight))

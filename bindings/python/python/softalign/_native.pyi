@@ -9,10 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._listener import Listener
 
+__version__: str
+
 __all__ = [
     "Aligner",
     "Alignment",
     "Model",
+    "__version__",
     "_raise_panic",
     "corpus_score",
     "learn_width",
