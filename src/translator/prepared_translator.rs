@@ -298,8 +298,9 @@ impl PreparedTranslator {
         let of_tokens = hypothesis.token_log_probabilities.clone();
         let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, log_probability, of_tokens);
         let unmet_constraints = hypothesis.unmet_phrases.len() - placed + constraints.ignored_phrases();
+        let doubts = self.translator.doubts(&alignment)?;
         let (without_markup, sentences) = (None, Vec::new());
-        Ok(Translation { text, log_probability, score, unmet_constraints, alignment, without_markup, sentences })
+        Ok(Translation { text, log_probability, score, unmet_constraints, doubts, alignment, without_markup, sentences })
     }
 
     /// Places terms that a hypothesis lacks where its attention is on them. Its prefix and the required phrases that it
