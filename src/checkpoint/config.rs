@@ -61,7 +61,7 @@ pub struct ConfidenceCalibration {
 pub struct DoubtLimits {
     /// Confidence of a translation, which 95 % of them reach.
     pub confidence: f64,
-    /// Share of source words with attention, which 99 % of them reach.
+    /// Mean attention on a source word, summed over the target words and at most 1, which 99 % of them reach.
     pub coverage: f64,
     /// Share of target words that are in neither the training data nor the source, which 99 % of them do not exceed.
     pub nonwords: f64,

@@ -44,8 +44,8 @@ mod tfevents;
 pub use atomic_file::{PendingFile, open_own_file, remove_abandoned, remove_pending, write_atomically};
 pub use averaging::average;
 pub use config::{
-    BaseModel, ConfidenceCalibration, Config, CorpusSource, DataSummary, DoubtLimits, FORMAT_VERSION, GuideSummary, Invocation,
-    SyntheticCorpus, VocabOverlap, fingerprint, fingerprint_of_text,
+    BaseModel, ConfidenceCalibration, Config, CorpusSource, DataSummary, DoubtLimits, FORMAT_VERSION, GuideSummary,
+    Invocation, SyntheticCorpus, VocabOverlap, fingerprint, fingerprint_of_text,
 };
 pub use dir_state::DirState;
 pub use identity::Checkpoint;

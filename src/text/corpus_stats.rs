@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::composition::decomposed;
-use super::{Pair, SentenceSplitter, Tokenization, Truecaser, WordSplitting, word_spans};
+use super::{CopiedWords, Pair, SentenceSplitter, Tokenization, Truecaser, WordSplitting, word_spans};
 
 /// Minimum share of one-word lines on a side of single words.
 const MIN_SINGLE_WORD_SHARE: f64 = 0.95;
@@ -66,6 +66,8 @@ pub struct CorpusStats {
     pub splitter: SentenceSplitter,
     /// Usual case of the words of the sources.
     pub truecaser: Truecaser,
+    /// Words that stand in for words to copy.
+    pub copied: CopiedWords,
 }
 
 impl CorpusStats {
@@ -79,6 +81,7 @@ impl CorpusStats {
             has_features,
             splitter,
             truecaser: Truecaser::new(pairs.iter().map(|pair| pair.source.as_str())),
+            copied: CopiedWords::new(pairs),
             sides: [
                 SideStats::new(pairs.iter().map(|pair| pair.source.as_str()), has_features),
                 SideStats::new(pairs.iter().map(|pair| pair.target.as_str()), has_features),

@@ -3,6 +3,7 @@
 mod batch;
 mod bpe_dropout;
 mod composition;
+mod copied_words;
 mod corpus_stats;
 mod encoded_corpus;
 mod format_pairs;
@@ -11,6 +12,7 @@ mod language_names;
 mod languages;
 mod line_reader;
 mod line_stream;
+mod mapped_text;
 mod n_best;
 mod noise_kind;
 mod normalization;
@@ -40,6 +42,7 @@ mod word_spans;
 
 pub use batch::{Batch, BatchShare, BatchSize, Example, GuideWeight, PaddedBatch, bucketed};
 pub use bpe_dropout::{Merges, Resegmenter};
+pub use copied_words::{CopiedWords, find_copy, numeral_end};
 pub use corpus_stats::{CorpusStats, LineKind, SideStats};
 pub use encoded_corpus::EncodedCorpus;
 pub use known_words::{KnownWords, is_lowercase_word, start_of_last_word, words_beginning_with};
@@ -50,6 +53,7 @@ pub use line_reader::{
     read_readable_lines,
 };
 pub use line_stream::LineStream;
+pub use mapped_text::MappedText;
 pub use n_best::NBestEntry;
 pub use noise_kind::{FilterLimits, NoiseKind, defects};
 pub use normalization::{NormalForm, Normalization, NormalizationStats};
@@ -64,6 +68,7 @@ pub use pair_files::{
 };
 pub use pair_reader::{LineNumbers, PairStream, read_numbered, read_parallel, read_table, read_tsv};
 pub use protected_tokens::{ProtectedTokens, features, features_before, split_trailing_features, without_features};
+pub use readable::KnownCharacters;
 pub use segmentation::{Segmentation, UNKNOWN};
 pub use sentence_table::{SentenceTable, TableRows};
 pub use sentences::SentenceSplitter;

@@ -3,16 +3,18 @@
 //! The equivalents come from Unicode's own data: compatibility decompositions (UAX #15), confusable characters (UTS #39), decimal
 //! digits, white space, and characters that are invisible. Characters that the vocabulary knows stay as they are.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use unicode_normalization_alignments::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use unicode_security::skeleton;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::mapped_text::MappedText;
 
 /// Characters that a vocabulary knows, with their equivalents.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownCharacters {
     known: HashSet<char>,
     /// Known sign other than a letter or digit by its skeleton: the prototypes of its confusable characters (UTS #39, section 4).
@@ -21,12 +23,16 @@ pub struct KnownCharacters {
 
 /// Text as a vocabulary can read it, with the places of its characters in the given text.
 #[derive(Debug)]
-pub struct ReadableText<'t> {
-    text: Cow<'t, str>,
-    /// Length of the white space that is left out at the beginning, in bytes, if the text is part of the given one.
-    start: usize,
-    /// Range of bytes of the given text for each byte of the text; none if it is part of the given one.
-    places: Option<Vec<Range<usize>>>,
+pub enum ReadableText<'t> {
+    /// Part of the given text, from so many bytes on.
+    Part {
+        /// The text.
+        text: &'t str,
+        /// Place of its beginning.
+        start: usize,
+    },
+    /// Text with other characters.
+    Mapped(MappedText),
 }
 
 impl KnownCharacters {
@@ -57,7 +63,7 @@ impl KnownCharacters {
         let text = given.trim();
         let start = given.len() - given.trim_start().len();
         if self.is_readable(text) {
-            return ReadableText { text: text.into(), start, places: None };
+            return ReadableText::Part { text, start };
         }
         let mut readable = MappedText::default();
         let mut space: Option<Range<usize>> = None;
@@ -71,12 +77,41 @@ impl KnownCharacters {
             if replaced.is_empty() {
                 continue;
             }
-            if let Some(space) = space.take().filter(|_| !readable.text.is_empty()) {
+            if let Some(space) = space.take().filter(|_| !readable.as_str().is_empty()) {
                 readable.push(" ", &space);
             }
             readable.push(&replaced, &place);
         }
-        ReadableText { text: readable.text.into(), start: 0, places: Some(readable.places) }
+        ReadableText::Mapped(readable)
+    }
+
+    /// True if all characters of a text, apart from white space, are known.
+    pub fn are_in(&self, text: &str) -> bool {
+        text.chars().all(|character| character.is_whitespace() || self.known.contains(&character))
+    }
+
+    /// Returns the ranges of bytes of a text in which signs stand that have no known equivalent, such as emoji, except within words and
+    /// numbers.
+    pub fn unknown_signs(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        if self.are_in(text) {
+            return found;
+        }
+        for (start, grapheme) in text.grapheme_indices(true) {
+            let end = start + grapheme.len();
+            if !grapheme.starts_with(|one| is_sign(one) && !self.are_in(&self.replaced(one))) {
+                continue;
+            }
+            match found.last_mut() {
+                Some(last) if last.end == start => last.end = end,
+                _ => found.push(start..end),
+            }
+        }
+        found.retain(|place| {
+            let ends_word = text[..place.start].ends_with(char::is_alphanumeric);
+            !(ends_word && text[place.end..].starts_with(char::is_alphanumeric))
+        });
+        found
     }
 
     /// True if nothing is to be replaced.
@@ -114,34 +149,21 @@ impl KnownCharacters {
     }
 }
 
-/// Text with the place in another text that each of its bytes comes from.
-#[derive(Default)]
-struct MappedText {
-    text: String,
-    places: Vec<Range<usize>>,
-}
-
-impl MappedText {
-    fn push(&mut self, text: &str, place: &Range<usize>) {
-        self.text.push_str(text);
-        self.places.extend(std::iter::repeat_n(place.clone(), text.len()));
-    }
-}
-
 impl ReadableText<'_> {
     /// The text to read.
     pub fn as_str(&self) -> &str {
-        &self.text
+        match self {
+            Self::Part { text, .. } => text,
+            Self::Mapped(mapped) => mapped.as_str(),
+        }
     }
 
     /// Returns the range of the given text that a range of the readable one comes from.
     pub fn given_range(&self, range: Range<usize>) -> Range<usize> {
-        let Some(places) = &self.places else {
-            return self.start + range.start..self.start + range.end;
-        };
-        let end = places[..range.end].last().map_or(0, |place| place.end);
-        let start = places.get(range.start).map_or(end, |place| place.start);
-        start.min(end)..end
+        match self {
+            Self::Part { start, .. } => start + range.start..start + range.end,
+            Self::Mapped(mapped) => mapped.other_range(range),
+        }
     }
 }
 

@@ -24,8 +24,8 @@ use super::readable::{KnownCharacters, ReadableText};
 use super::tokenization::SPACE;
 use super::tokenizer_json::{TokenizerFile, build_tokenizer, rules, to_anyhow};
 use super::{
-    LONGEST_WORD, Merges, Normalization, ProtectedTokens, Resegmenter, SPECIALS, Segmentation, SurfaceForms,
-    Tokenization, UNKNOWN, WordSplitting, word_spans,
+    LONGEST_WORD, MappedText, Merges, Normalization, ProtectedTokens, Resegmenter, SPECIALS, Segmentation,
+    SurfaceForms, Tokenization, UNKNOWN, WordSplitting, word_spans,
 };
 
 /// Vocabulary of tokens, with the rules that segment text.
@@ -41,7 +41,7 @@ pub struct Vocabulary {
     tokenizer: OnceLock<Result<Tokenizer, String>>,
     surface_forms: OnceLock<Arc<SurfaceForms>>,
     /// Characters of the tokens, collected on first use.
-    known_characters: OnceLock<KnownCharacters>,
+    known_characters: OnceLock<Arc<KnownCharacters>>,
 }
 
 impl Vocabulary {
@@ -209,11 +209,20 @@ impl Vocabulary {
 
     /// Returns a text as the vocabulary can read it: with known characters in place of those that look the same.
     fn readable<'t>(&self, text: &'t str) -> ReadableText<'t> {
-        let known = self.known_characters.get_or_init(|| {
+        self.known_characters().readable(text)
+    }
+
+    /// Characters of the tokens.
+    pub fn known_characters(&self) -> &Arc<KnownCharacters> {
+        self.known_characters.get_or_init(|| {
             let tokens = self.file.tokens.iter().skip(SPECIALS.len()).map(String::as_str);
-            KnownCharacters::new(tokens, SPACE, self.normalization.lowercase)
-        });
-        known.readable(text)
+            Arc::new(KnownCharacters::new(tokens, SPACE, self.normalization.lowercase))
+        })
+    }
+
+    /// True if it knows the characters of a text, or those that look the same.
+    pub fn knows_characters(&self, text: &str) -> bool {
+        self.known_characters().are_in(self.readable(text).as_str())
     }
 
     /// Tokens of at least three characters.
@@ -277,7 +286,15 @@ impl Vocabulary {
     /// # Errors
     /// Errors of the tokenizers crate, which are not expected.
     pub fn segment(&self, text: &str, words: WordSplitting) -> Result<Segmentation> {
-        let readable = self.readable(text);
+        self.segment_read(text, None, words)
+    }
+
+    /// Segments a text that is read as another one, which has its places in it, and maps the tokens to the words of the text.
+    ///
+    /// # Errors
+    /// As [`Self::segment`].
+    pub fn segment_read(&self, text: &str, read: Option<&MappedText>, words: WordSplitting) -> Result<Segmentation> {
+        let readable = self.readable(read.map_or(text, MappedText::as_str));
         if readable.as_str().is_empty() {
             return Ok(Segmentation::new(text, Vec::new(), Vec::new(), &[], &[]));
         }
@@ -286,7 +303,11 @@ impl Vocabulary {
         let ends = encoding.get_offsets().iter().skip(1).map(|&(start, _)| start).chain([readable.as_str().len()]);
         let mut spans: Vec<Range<usize>> = Vec::with_capacity(encoding.len());
         for (&(start, end), next) in encoding.get_offsets().iter().zip(ends) {
-            spans.push(readable.given_range(start..end.max(next)));
+            let span = readable.given_range(start..end.max(next));
+            spans.push(match read {
+                Some(read) => read.other_range(span),
+                None => span,
+            });
         }
         let mut tokens = Vec::with_capacity(spans.len());
         for (&id, span) in encoding.get_ids().iter().zip(&spans) {

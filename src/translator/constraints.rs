@@ -1,6 +1,7 @@
 //! Constraints on translations as text, and their conversion to tokens.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
@@ -144,6 +145,11 @@ impl CompiledConstraints {
     /// True if something has to be in the translation of a text: a prefix or a required phrase.
     pub fn hold_for_texts(&self, sentence: &Sentence) -> bool {
         !self.required.is_empty() || !self.placed.is_empty() || !self.prefix(sentence).text.trim().is_empty()
+    }
+
+    /// Returns the words of a text that are terms, as ranges.
+    pub fn words_of_terms(&self, words: &[String]) -> Vec<Range<usize>> {
+        self.terms.find(words).into_iter().map(|term| term.words).collect()
     }
 
     /// Checks a sentence's own target prefix.

@@ -11,9 +11,9 @@ use crate::text::is_punctuation;
 const LOW_CONFIDENCE: f64 = 0.05;
 /// Share of the validation translations beyond the limits of coverage and of nonwords, which find what confidence does not.
 const RARE: f64 = 0.01;
-/// Minimum attention, summed over the target words, that covers a source word.
-const MIN_ATTENTION: f32 = 0.2;
-/// Minimum number of source words without attention that are a reason to doubt.
+/// Attention, summed over the target words, below which a source word is uncovered.
+const MIN_ATTENTION: f64 = 0.3;
+/// Minimum number of uncovered source words that are a reason to doubt.
 const MIN_UNCOVERED: usize = 3;
 /// Maximum number of tokens that are repeated.
 const MAX_PERIOD: usize = 32;
@@ -34,13 +34,15 @@ impl DoubtMeasures {
     /// Adds a translation with its estimated quality.
     pub fn add(&mut self, aligned: &ForcedAlignment, estimate: &QualityEstimate, is_fixed: bool) {
         self.confidence.push(estimate.confidence);
-        self.coverage.push(Coverage::new(aligned, is_fixed).share());
+        self.coverage.push(Coverage::new(aligned, is_fixed).mean);
         self.nonwords.push(share_of_nonwords(aligned, estimate));
     }
 
     /// Returns the limits that few of the translations are beyond, of which there is at least one.
     pub fn limits(mut self) -> Option<DoubtLimits> {
-        [&mut self.confidence, &mut self.coverage, &mut self.nonwords].map(|values| values.sort_by(f64::total_cmp));
+        for values in [&mut self.confidence, &mut self.coverage, &mut self.nonwords] {
+            values.sort_by(f64::total_cmp);
+        }
         let count = self.confidence.len() as f64;
         let [low, rare] = [LOW_CONFIDENCE, RARE].map(|share| (count * share) as usize);
         Some(DoubtLimits {
@@ -51,32 +53,35 @@ impl DoubtMeasures {
     }
 }
 
-/// Words of a source that have attention.
+/// Attention that a source has from its translation.
 struct Coverage {
-    /// Number of words other than punctuation.
-    words: usize,
-    /// Indices of those without attention.
+    /// Mean over its words of the attention summed over the target words, at most 1 for each.
+    mean: f64,
+    /// Indices of the words with hardly any.
     uncovered: Vec<usize>,
 }
 
 impl Coverage {
-    /// Sums the attention of a translation. Fixed attention covers all words.
+    /// Sums the attention on all words but punctuation. Fixed attention covers all.
     fn new(aligned: &ForcedAlignment, is_fixed: bool) -> Self {
-        let alignment = aligned.by_words();
-        let mut sums = vec![0.0; alignment.source().len()];
-        for row in alignment.rows() {
-            sums.iter_mut().zip(row).for_each(|(sum, weight)| *sum += weight);
+        let mut coverage = Self { mean: 1.0, uncovered: Vec::new() };
+        if is_fixed {
+            return coverage;
         }
-        let words = alignment.source().iter().zip(sums).enumerate();
-        let words: Vec<(usize, f32)> =
-            words.filter(|(_, (word, _))| !is_punctuation(word)).map(|(index, (_, sum))| (index, sum)).collect();
-        let uncovered = words.iter().filter(|(_, sum)| !is_fixed && *sum < MIN_ATTENTION).map(|(index, _)| *index);
-        Self { words: words.len(), uncovered: uncovered.collect() }
-    }
-
-    /// Share of the words that have attention, from 0 to 1.
-    fn share(&self) -> f64 {
-        1.0 - self.uncovered.len() as f64 / self.words.max(1) as f64
+        let alignment = aligned.by_words();
+        let (mut words, mut total) = (0, 0.0);
+        for (index, _) in alignment.source().iter().enumerate().filter(|(_, word)| !is_punctuation(word)) {
+            let sum: f64 = alignment.rows().map(|row| f64::from(row[index])).sum();
+            words += 1;
+            total += sum.min(1.0);
+            if sum < MIN_ATTENTION {
+                coverage.uncovered.push(index);
+            }
+        }
+        if words > 0 {
+            coverage.mean = total / f64::from(words);
+        }
+        coverage
     }
 }
 
@@ -102,7 +107,7 @@ impl Translator {
                 doubts.reasons.push(Doubt::Confidence);
             }
             let coverage = Coverage::new(aligned, self.has_fixed_attention());
-            if coverage.uncovered.len() >= MIN_UNCOVERED && coverage.share() < limits.coverage {
+            if coverage.uncovered.len() >= MIN_UNCOVERED && coverage.mean < limits.coverage {
                 doubts.reasons.push(Doubt::Uncovered);
                 doubts.uncovered = coverage.uncovered;
             }
@@ -165,8 +170,7 @@ mod tests {
     fn few_translations_are_beyond_the_limits() {
         assert!(DoubtMeasures::default().limits().is_none());
         let shares: Vec<f64> = (0..200).map(|index| f64::from(index) / 200.0).collect();
-        let measures =
-            DoubtMeasures { confidence: shares.clone(), coverage: shares.clone(), nonwords: shares.clone() };
+        let measures = DoubtMeasures { confidence: shares.clone(), coverage: shares.clone(), nonwords: shares.clone() };
         let DoubtLimits { confidence, coverage, nonwords } = measures.limits().unwrap();
         let below = |limit: f64| shares.iter().filter(|share| **share < limit).count();
         assert_eq!((below(confidence), below(coverage), below(1.0 - nonwords)), (10, 2, 3));

@@ -191,8 +191,8 @@ impl LineWarnings {
         }
     }
 
-    /// Reports doubtful translations, with the number of those that have each reason.
-    pub fn report_doubtful(&self, reporter: &dyn Reporter) {
+    /// Reports doubtful translations, with the number of those that have each reason, and the advice where to see them.
+    pub fn report_doubtful(&self, advice: &str, reporter: &dyn Reporter) {
         let Self { doubtful, doubtful_translations: count, translations: total, .. } = self;
         if *count == 0 {
             return;
@@ -211,10 +211,7 @@ impl LineWarnings {
             1 => "the translation is doubtful".to_owned(),
             _ => format!("{count} of {total} translations are doubtful, {doubtful}"),
         };
-        reporter.warn(&format!(
-            "{translations}: {}; check it against the source; \"doubts\" in --format jsonl names the reasons",
-            reasons.join(", ")
-        ));
+        reporter.warn(&format!("{translations}: {}; compare with the source; {advice}", reasons.join(", ")));
     }
 
     /// Reports lines whose translations lack a required phrase.

@@ -20,7 +20,9 @@ mod model_summary;
 mod noise_filter;
 mod prepared_translator;
 mod quality_estimation;
+mod read_sentence;
 mod request;
+mod stand_ins;
 mod term_placement;
 mod terminology;
 mod trace;
@@ -40,7 +42,8 @@ use crate::checkpoint::{Checkpoint, Config, ModelDir};
 use crate::error::{UsageError, usage};
 use crate::model::{Architecture, ForcedScores, RnnSearch};
 use crate::text::{
-    Batch, BatchSize, Example, KnownWords, Pair, Segmentation, Tokenization, Vocabulary, WordSplitting, bucketed,
+    Batch, BatchSize, Example, KnownWords, MappedText, Pair, Segmentation, Tokenization, Vocabulary, WordSplitting,
+    bucketed,
 };
 
 pub use api::Aligner;
@@ -84,8 +87,8 @@ pub struct Translator {
     precision: PrecisionOption,
     /// Statistical aligner of the first model, if there is one, loaded on first use.
     aligner: Arc<OnceLock<Option<Arc<WordAligner>>>>,
-    /// Target words of its training data, if it has an aligner, collected on first use.
-    known_target_words: Arc<OnceLock<Option<Arc<KnownWords>>>>,
+    /// Words of the sources and of the targets of its training data, if it has an aligner, collected on first use.
+    known_words: Arc<[OnceLock<Option<Arc<KnownWords>>>; 2]>,
 }
 
 /// Segmented pair with its scores of forced decoding.
@@ -118,7 +121,7 @@ impl Translator {
             words,
             precision: PrecisionOption::F32,
             aligner: Arc::default(),
-            known_target_words: Arc::default(),
+            known_words: Arc::default(),
         })
     }
 
@@ -238,12 +241,13 @@ impl Translator {
         Ok(self.aligner.get_or_init(|| loaded).clone())
     }
 
-    /// Returns the target words of the first model's training data, if it has a statistical aligner, which knows them.
-    fn known_target_words(&self) -> Result<Option<Arc<KnownWords>>> {
+    /// Returns the words of the sources (side 0) or targets (side 1) of the first model's training data, if it has a statistical
+    /// aligner, which knows them.
+    fn known_words(&self, side: usize) -> Result<Option<Arc<KnownWords>>> {
         let aligner = self.aligner()?;
-        let known = self.known_target_words.get_or_init(|| {
+        let known = self.known_words[side].get_or_init(|| {
             let aligner = aligner?;
-            Some(Arc::new(KnownWords::from_texts(aligner.target_words())))
+            Some(Arc::new(KnownWords::from_texts(aligner.words(side))))
         });
         Ok(known.clone())
     }
@@ -386,12 +390,19 @@ fn segment_all<'a>(
     words: WordSplitting,
     texts: impl Iterator<Item = &'a str>,
 ) -> Result<Vec<Segmentation>> {
-    let mut segmented = Vec::with_capacity(texts.size_hint().0);
-    for text in texts {
-        let text = if text.trim().is_empty() { "" } else { text };
-        segmented.push(vocabulary.segment(text, words)?.cut_to(MAX_SENTENCE_TOKENS));
-    }
-    Ok(segmented)
+    texts.map(|text| segment_as_read(vocabulary, text, None, words)).collect()
+}
+
+/// Segments a text, as itself or as the text that is read in its place, truncated to [`MAX_SENTENCE_TOKENS`]. A blank one has no
+/// tokens.
+fn segment_as_read(
+    vocabulary: &Vocabulary,
+    text: &str,
+    read: Option<&MappedText>,
+    words: WordSplitting,
+) -> Result<Segmentation> {
+    let text = if text.trim().is_empty() { "" } else { text };
+    Ok(vocabulary.segment_read(text, read, words)?.cut_to(MAX_SENTENCE_TOKENS))
 }
 
 fn examples(sources: &[Segmentation], targets: &[Segmentation]) -> Vec<Example> {

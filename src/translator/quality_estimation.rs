@@ -20,7 +20,7 @@ use crate::alignment::QualityEstimate;
 use crate::checkpoint::{ConfidenceCalibration, DoubtLimits};
 use crate::metrics::{LogisticRegression, expected_calibration_error, unedited};
 use crate::reporter::Reporter;
-use crate::text::{Pair, WordSplitting, are_single_words, word_spans};
+use crate::text::{Pair, WordSplitting, are_single_words, strip_punctuation, word_spans};
 
 /// Minimum number of target words from which confidence is calibrated.
 const MIN_WORDS: usize = 200;
@@ -126,10 +126,10 @@ impl Translator {
         if words < MIN_WORDS {
             return Ok(None);
         }
-        let mut stage = reporter.stage("calibrating confidence", Some(pairs.len()));
         let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(pair.source.as_str())).collect();
         let prepared = self.prepared_for_plain_text(DecodeOptions::default())?;
         let mut texts = MarkedUpTexts::new(&prepared, sentences);
+        let mut stage = reporter.stage("calibrating confidence", Some(texts.sentences().len()));
         let parts = prepared.translate_batch(texts.sentences(), 0, &mut |count| stage.advance(count))?;
         let of_parts: Vec<ForcedAlignment> = parts.iter().map(|found| found[0].alignment.clone()).collect();
         let found = texts.add(&prepared, parts)?;
@@ -227,10 +227,10 @@ impl Translator {
 
     /// Returns the indices of target words that are neither in the training data nor in the source.
     fn nonwords(&self, aligned: &ForcedAlignment) -> Result<Vec<usize>> {
-        let Some(known) = self.known_target_words()? else { return Ok(Vec::new()) };
-        let sources: HashSet<&str> = aligned.source_words().iter().map(String::as_str).collect();
+        let Some(known) = self.known_words(1)? else { return Ok(Vec::new()) };
+        let sources: HashSet<&str> = aligned.source_words().iter().map(|word| strip_punctuation(word)).collect();
         let words = aligned.target_words().iter().enumerate();
-        let made_up = words.filter(|(_, word)| !sources.contains(word.as_str()) && !known.cover(word, true));
+        let made_up = words.filter(|(_, word)| !sources.contains(strip_punctuation(word)) && !known.cover(word, true));
         Ok(made_up.map(|(index, _)| index).collect())
     }
 }

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use anyhow::{Result, ensure};
 
-use super::prepared_translator::ReadSentence;
+use super::read_sentence::ReadSentence;
 use super::{DecodeOptions, MAX_SENTENCE_TOKENS, MarkedUpTexts, PreparedTranslator, Sentence, Translator};
 use crate::alignment::entropy;
 use crate::error::{UsageError, usage};
@@ -21,9 +21,7 @@ use crate::text::{BEGIN, END, PADDING, Segmentation, Vocabulary, WordSplitting};
 use joined::{JoinedTrace, SentenceTrace};
 use recorder::{BeamRecorder, BestSoFar, ProgressObserver, RecordedBeam, StepRecord};
 
-pub use data::{
-    BeamNode, PartialTranslation, Trace, TraceCandidate, TraceSentence, TraceSide, TraceStep, TraceToken,
-};
+pub use data::{BeamNode, PartialTranslation, Trace, TraceCandidate, TraceSentence, TraceSide, TraceStep, TraceToken};
 
 /// Options of a trace.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,8 +97,10 @@ impl PreparedTranslator {
         let translator = self.translator();
         let mut texts = MarkedUpTexts::new(self, vec![sentence.clone()]);
         let sentences = texts.sentences().to_vec();
-        let read: Vec<ReadSentence> = sentences.iter().map(|sentence| self.read(sentence)).collect();
-        let segmented = translator.segment_sources(read.iter().map(|read| read.sentence.text.as_str()))?;
+        let read = sentences.iter().map(|sentence| self.read(sentence)).collect::<Result<Vec<ReadSentence>>>()?;
+        let source = &translator.checkpoint.source;
+        let segmented = read.iter().map(|read| read.segment(source, translator.words[0]));
+        let segmented = segmented.collect::<Result<Vec<Segmentation>>>()?;
         let mut joined = JoinedTrace::new(segmented.iter().map(|sentence| sentence.clone().into()));
         let heads = translator.models.iter().map(|model| model.architecture().attention.distributions()).sum();
         let lengths: Vec<usize> = segmented.iter().map(|sentence| sentence.ids.len()).collect();
@@ -130,7 +130,7 @@ impl PreparedTranslator {
         let translator = self.translator();
         let vocabulary = &translator.checkpoint.target;
         let sentence = &*read.sentence;
-        let constraints = self.traced_constraints(sentence, &steering.prefix)?;
+        let constraints = self.traced_constraints(read, segmented, &steering.prefix)?;
         let cancellation = sentence.cancellation.clone();
         let source = Source { tokens: segmented.ids.clone(), constraints, cancellation, seed_index: None };
         let models: Vec<&RnnSearch> = translator.models.iter().map(|model| &**model).collect();
@@ -142,7 +142,7 @@ impl PreparedTranslator {
             return Ok(None);
         }
         translator.check_scores(found.score.is_finite() && (source.tokens.is_empty() || !found.is_degenerate()))?;
-        let translation = self.translation(sentence, segmented, &source.constraints, &found)?;
+        let translation = self.translation(read, segmented, &source.constraints, &found)?;
         let labels = TargetLabels { vocabulary };
         Ok(Some(SentenceTrace {
             steps: steps.into_iter().map(|step| labels.step(step)).collect(),
@@ -152,8 +152,13 @@ impl PreparedTranslator {
     }
 
     /// Returns the constraints on the translation of a sentence, with the tokens of `prefix` at its beginning if there are any.
-    fn traced_constraints(&self, sentence: &Sentence, prefix: &[u32]) -> Result<DecodingConstraints> {
-        let mut constraints = self.decoding_constraints(sentence)?;
+    fn traced_constraints(
+        &self,
+        read: &ReadSentence,
+        source: &Segmentation,
+        prefix: &[u32],
+    ) -> Result<DecodingConstraints> {
+        let mut constraints = self.read_constraints(read, source)?;
         if !prefix.is_empty() {
             check_prefix(prefix, &self.translator().checkpoint.target)?;
             ensure!(constraints.prefix.is_empty(), UsageError::new("give one prefix: tokens or --prefix"));

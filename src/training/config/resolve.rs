@@ -84,6 +84,7 @@ impl TrainConfig {
             target_protected_tokens: ProtectedTokens::default(),
             sentences: stats.splitter.clone(),
             truecaser: stats.truecaser.clone(),
+            copied: stats.copied.clone(),
             joint_vocabulary: self.model.joint_vocabulary,
             max_length: self.run.max_length.unwrap_or(128),
         })

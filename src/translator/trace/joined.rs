@@ -42,16 +42,6 @@ impl JoinedTrace {
         }
     }
 
-    /// Number of source tokens of the whole text.
-    pub fn source_tokens(&self) -> usize {
-        self.source_tokens
-    }
-
-    /// Number of source tokens of the sentences so far.
-    pub fn tokens_before(&self) -> usize {
-        self.source.tokens.len()
-    }
-
     /// Returns the translation of the text so far, with that of the next sentence in progress. The first one has the source.
     pub fn partial(&mut self, next: PartialTranslation) -> PartialTranslation {
         let PartialTranslation { step, text, target: of_next, first_changed, attention, .. } = next;
