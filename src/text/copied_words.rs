@@ -42,6 +42,10 @@ pub struct CopiedWords {
     names: Vec<String>,
     /// Numbers that a model has learned to translate itself, not always by copying.
     known_numbers: BTreeSet<String>,
+    /// True if numbers are copied.
+    copies_numbers: bool,
+    /// True if names are copied.
+    copies_names: bool,
 }
 
 /// Occurrences of a word in the sources of pairs.
@@ -73,6 +77,7 @@ impl CopiedWords {
         let known_numbers = frequent(&numbers, MAX_KNOWN).into_iter().map(str::to_owned).collect();
         let mut copied = Self { known_numbers, ..Self::default() };
         if are_copied(&numbers) {
+            copied.copies_numbers = true;
             copied.numbers =
                 stand_ins(&numbers, |number| number.chars().all(char::is_numeric) && !is_zero_or_one(number));
         }
@@ -80,6 +85,7 @@ impl CopiedWords {
         let rare_names = names.values().filter(|one| one.all <= RARE).count();
         let rare_others = lowercase.values().filter(|&&count| count <= RARE).count();
         if rare_names <= rare_others {
+            copied.copies_names = true;
             copied.names = stand_ins(&names, |name| {
                 name.chars().all(char::is_alphabetic) && !lowercase.contains_key(&*name.to_lowercase())
             });
@@ -87,9 +93,14 @@ impl CopiedWords {
         copied
     }
 
-    /// True if there are no stand-ins.
+    /// True if nothing is copied.
     pub fn is_empty(&self) -> bool {
-        self.numbers.is_empty() && self.names.is_empty()
+        !self.copies_numbers && !self.copies_names
+    }
+
+    /// True if names that the training data lack are copied.
+    pub fn copies_names(&self) -> bool {
+        self.copies_names
     }
 
     /// Numbers that stand in for others, the most frequent first.
@@ -102,9 +113,14 @@ impl CopiedWords {
         &self.names
     }
 
-    /// True for a number that a model has learned.
-    pub fn knows_number(&self, number: &str) -> bool {
-        self.known_numbers.contains(number)
+    /// True for a number that is copied.
+    pub fn copies_number(&self, number: &str) -> bool {
+        self.copies_numbers && !self.known_numbers.contains(number) || self.is_stand_in(number)
+    }
+
+    /// True for a number that stands in for others, and for itself.
+    pub fn is_stand_in(&self, number: &str) -> bool {
+        self.numbers.iter().any(|one| one == number)
     }
 }
 
@@ -228,7 +244,7 @@ mod tests {
     fn a_language_that_capitalizes_nouns_has_no_names() {
         let words = ["Hund", "Katze", "Haus", "Baum", "Berg", "Fluss"];
         let nouns = words.map(|noun| Pair::new(format!("Ein {noun} ist da mit Anna."), "An x is here with Anna."));
-        assert!(CopiedWords::new(&Vec::from_iter(&nouns)).names().is_empty());
+        assert!(!CopiedWords::new(&Vec::from_iter(&nouns)).copies_names());
         let others = words.map(|word| Pair::new(format!("A {} with Anna.", word.to_lowercase()), "Un x avec Anna."));
         assert_eq!(CopiedWords::new(&Vec::from_iter(&others)).names(), ["Anna"]);
     }
@@ -238,7 +254,7 @@ mod tests {
         let pair = Pair::new("At 2 and 14 I saw 1 or 1,000.", "À 2 h et 14 h j'ai vu 1 ou 1 000.");
         let copied = CopiedWords::new(&[&pair; 4]);
         assert_eq!(copied.numbers(), ["14", "2"]);
-        assert!(["1", "2", "14", "1,000"].iter().all(|number| copied.knows_number(number)));
-        assert!(CopiedWords::new(&[]).is_empty());
+        assert!(["1", "2", "14", "1,000"].iter().all(|number| copied.known_numbers.contains(*number)));
+        assert!(CopiedWords::default().is_empty());
     }
 }

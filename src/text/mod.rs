@@ -68,7 +68,7 @@ pub use pair_files::{
 };
 pub use pair_reader::{LineNumbers, PairStream, read_numbered, read_parallel, read_table, read_tsv};
 pub use protected_tokens::{ProtectedTokens, features, features_before, split_trailing_features, without_features};
-pub use readable::KnownCharacters;
+pub use readable::{KnownCharacters, ReadableText};
 pub use segmentation::{Segmentation, UNKNOWN};
 pub use sentence_table::{SentenceTable, TableRows};
 pub use sentences::SentenceSplitter;

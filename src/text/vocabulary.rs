@@ -208,7 +208,7 @@ impl Vocabulary {
     }
 
     /// Returns a text as the vocabulary can read it: with known characters in place of those that look the same.
-    fn readable<'t>(&self, text: &'t str) -> ReadableText<'t> {
+    pub fn readable<'t>(&self, text: &'t str) -> ReadableText<'t> {
         self.known_characters().readable(text)
     }
 
@@ -220,9 +220,9 @@ impl Vocabulary {
         })
     }
 
-    /// True if it knows the characters of a text, or those that look the same.
-    pub fn knows_characters(&self, text: &str) -> bool {
-        self.known_characters().are_in(self.readable(text).as_str())
+    /// True if it knows the characters of a text, in any case.
+    pub fn knows_letters(&self, text: &str) -> bool {
+        self.known_characters().are_in(text) || self.known_characters().are_in(&text.to_lowercase())
     }
 
     /// Tokens of at least three characters.

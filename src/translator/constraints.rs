@@ -1,7 +1,6 @@
 //! Constraints on translations as text, and their conversion to tokens.
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
@@ -147,9 +146,13 @@ impl CompiledConstraints {
         !self.required.is_empty() || !self.placed.is_empty() || !self.prefix(sentence).text.trim().is_empty()
     }
 
-    /// Returns the words of a text that are terms, as ranges.
-    pub fn words_of_terms(&self, words: &[String]) -> Vec<Range<usize>> {
-        self.terms.find(words).into_iter().map(|term| term.words).collect()
+    /// Tells which words of a text belong to terms.
+    pub fn are_terms(&self, words: &[String]) -> Vec<bool> {
+        let mut are_terms = vec![false; words.len()];
+        for term in self.terms.find(words) {
+            are_terms[term.words].fill(true);
+        }
+        are_terms
     }
 
     /// Checks a sentence's own target prefix.

@@ -19,7 +19,7 @@ use crate::checkpoint::Checkpoint;
 use crate::error::usage_of;
 use crate::model::RnnSearch;
 use crate::reporter::Reporter;
-use crate::search::{DecodingConstraints, Hypothesis, Source, search_all};
+use crate::search::{DecodingConstraints, Hypothesis, RequiredPhrase, Source, search_all};
 use crate::text::{Segmentation, WordSplitting};
 
 /// Translator with the options of its translations, which were checked against its models.
@@ -251,13 +251,15 @@ impl PreparedTranslator {
             None => HashMap::new(),
         };
         replacements.retain(|_, word| !self.constraints.has_avoided(&vocabulary.written_text(word)));
-        let placed = self.place_terms(constraints, hypothesis, &mut replacements);
-        read.stand_ins.put_back(hypothesis, vocabulary, &mut replacements);
+        let unmet = self.place_terms(constraints, hypothesis, &mut replacements);
+        let sources = read.stand_in_sources(source, self.translator.words[0]);
+        read.stand_ins.put_back(&sources, hypothesis, vocabulary, &mut replacements);
         let (text, target) = vocabulary.join_with(&hypothesis.tokens, &replacements, self.translator.words[1]);
         let Hypothesis { log_probability, score, .. } = *hypothesis;
         let of_tokens = hypothesis.token_log_probabilities.clone();
         let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, log_probability, of_tokens);
-        let unmet_constraints = hypothesis.unmet_phrases.len() - placed + constraints.ignored_phrases();
+        let unmet = unmet.into_iter().filter(|phrase| !read.stand_ins.include(&phrase.text)).count();
+        let unmet_constraints = unmet + constraints.ignored_phrases();
         let doubts = self.translator.doubts(&alignment)?;
         let (without_markup, sentences) = (None, Vec::new());
         Ok(Translation {
@@ -274,37 +276,38 @@ impl PreparedTranslator {
 
     /// Places terms that a hypothesis lacks where its attention is on them. Its prefix and the required phrases that it
     /// contains stay, and no avoided phrase comes up. Adds the text of each token that changes to the replacements, and
-    /// returns the number of terms that have a place.
-    fn place_terms(
+    /// returns the required phrases that have no place.
+    fn place_terms<'c>(
         &self,
-        constraints: &DecodingConstraints,
+        constraints: &'c DecodingConstraints,
         hypothesis: &Hypothesis,
         replacements: &mut HashMap<usize, String>,
-    ) -> usize {
-        let Hypothesis { tokens, attention, .. } = hypothesis;
-        let unmet = hypothesis.unmet_phrases.iter().map(|&phrase| &constraints.required[phrase]);
-        let mut terms = unmet.filter(|phrase| phrase.is_term()).peekable();
-        if terms.peek().is_none() {
-            return 0;
+    ) -> Vec<&'c RequiredPhrase> {
+        let Hypothesis { tokens, attention, unmet_phrases, .. } = hypothesis;
+        let unmet = unmet_phrases.iter().map(|&phrase| &constraints.required[phrase]);
+        let (terms, mut unplaced): (Vec<_>, Vec<_>) = unmet.partition(|phrase| phrase.is_term());
+        if terms.is_empty() {
+            return unplaced;
         }
         let target = &self.translator.checkpoint.target;
         let word_of_token = target.join(tokens, WordSplitting::Punctuation).1.word_of_token;
-        let mut kept = constraints.constrained_tokens(tokens, &hypothesis.unmet_phrases);
-        let mut placed = 0;
+        let mut kept = constraints.constrained_tokens(tokens, unmet_phrases);
         for term in terms {
             let range = replaced_tokens(term, attention, &word_of_token, &kept);
-            let Some(&first) = tokens.get(range.clone()).and_then(<[u32]>::first) else { continue };
-            let space = if constraints.surface_forms.text(first).starts_with(' ') { " " } else { "" };
             let mut with_term = replacements.clone();
-            with_term.extend(range.clone().map(|token| (token, String::new())));
-            with_term.insert(range.start, format!("{space}{}", term.text));
+            if let Some(&first) = tokens.get(range.clone()).and_then(<[u32]>::first) {
+                let space = if constraints.surface_forms.text(first).starts_with(' ') { " " } else { "" };
+                with_term.extend(range.clone().map(|token| (token, String::new())));
+                with_term.insert(range.start, format!("{space}{}", term.text));
+            }
             let text = target.join_with(tokens, &with_term, self.translator.words[1]).0;
-            if !self.constraints.has_avoided(&target.written_text(&text)) {
+            if range.is_empty() || self.constraints.has_avoided(&target.written_text(&text)) {
+                unplaced.push(term);
+            } else {
                 *replacements = with_term;
                 kept[range].fill(true);
-                placed += 1;
             }
         }
-        placed
+        unplaced
     }
 }

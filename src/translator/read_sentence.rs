@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::letter_case::{CasedText, LetterCase};
 use super::stand_ins::{KnownSources, StandIns};
-use super::{PreparedTranslator, Sentence, Translation, Translator, segment_as_read};
+use super::{PreparedTranslator, Sentence, Translation, segment_as_read};
 use crate::checkpoint::Checkpoint;
 use crate::search::DecodingConstraints;
 use crate::text::{MappedText, Segmentation, Vocabulary, WordSplitting, locate_words, word_spans};
@@ -38,18 +38,13 @@ impl<'s> ReadSentence<'s> {
         segment_as_read(vocabulary, &self.given.text, self.read.as_ref(), words)
     }
 
-    /// Requires the words that are read in place of others in the translation.
-    pub fn require_stand_ins(
-        &self,
-        constraints: &mut DecodingConstraints,
-        source: &Segmentation,
-        translator: &Translator,
-    ) -> Result<()> {
+    /// Returns the source tokens of each word that is read in place of others.
+    pub fn stand_in_sources(&self, source: &Segmentation, words: WordSplitting) -> Vec<Option<Range<usize>>> {
         if self.stand_ins.is_empty() {
-            return Ok(());
+            return Vec::new();
         }
-        let words = word_spans(&self.given.text, translator.words[0]);
-        self.stand_ins.require(constraints, source, &words, &translator.checkpoint.target)
+        let offset = self.given.prefix_len;
+        self.stand_ins.sources(source, &word_spans(&self.given.text, words), offset)
     }
 
     /// Gives a translation the case of the given text.
@@ -128,7 +123,8 @@ impl PreparedTranslator {
     /// Returns the constraints on the search for the translation of a sentence as it is read.
     pub(super) fn read_constraints(&self, read: &ReadSentence, source: &Segmentation) -> Result<DecodingConstraints> {
         let mut constraints = self.decoding_constraints(&read.sentence)?;
-        read.require_stand_ins(&mut constraints, source, self.translator())?;
+        let sources = read.stand_in_sources(source, self.translator().words[0]);
+        read.stand_ins.require(&mut constraints, &sources, &self.translator().checkpoint.target)?;
         Ok(constraints)
     }
 }

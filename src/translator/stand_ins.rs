@@ -29,14 +29,14 @@ pub(super) struct StandIns {
     pub is_whole_sentence: bool,
 }
 
-/// Words to copy, and the one that stands in for them.
+/// Words to copy, and the one that stands in for them, or stands for itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct StandIn {
     /// Range of bytes of the words in the given text.
     range: Range<usize>,
     /// The words to copy.
     copied: String,
-    /// Word of the training data.
+    /// Word of the training data; empty if there is none, so that the words are left out.
     text: String,
 }
 
@@ -77,10 +77,9 @@ impl KnownSources<'_> {
         let copied = &self.text.copied;
         let numeral = numeral_end(word);
         if numeral > 0 {
-            let is_copied = !copied.numbers().is_empty() && !copied.knows_number(&word[..numeral]);
-            return is_copied.then_some(Item { kind: Kind::Number, range: 0..numeral });
+            return copied.copies_number(&word[..numeral]).then_some(Item { kind: Kind::Number, range: 0..numeral });
         }
-        if copied.names().is_empty() || !word.contains(char::is_alphabetic) {
+        if !copied.copies_names() || !word.contains(char::is_alphabetic) {
             return None;
         }
         let name = name_end(word);
@@ -91,7 +90,7 @@ impl KnownSources<'_> {
             WordPlace::Capitals => false,
         };
         let is_name =
-            !self.vocabulary.knows_characters(word) || may_be_name && !self.knows(word) && !self.knows(&word[..name]);
+            !self.vocabulary.knows_letters(word) || may_be_name && !self.knows(word) && !self.knows(&word[..name]);
         is_name.then_some(Item { kind: Kind::Name, range: 0..name })
     }
 
@@ -114,31 +113,34 @@ impl KnownSources<'_> {
         self.words.is_none_or(|words| !words.beginning_with(&beginning).is_empty())
     }
 
-    /// Returns the words to copy of a text in order, except those of terms.
+    /// Returns the words to copy of a text as the vocabulary reads it, in order, except those of terms.
     fn items(&self, text: &str, constraints: &CompiledConstraints) -> Vec<Item> {
         let spans = word_spans(text, WordSplitting::Terms);
         let words: Vec<String> = spans.iter().map(|span| text[span.clone()].to_owned()).collect();
         let are_capitals =
             are_capitals(text) || is_title(text) && words.iter().skip(1).any(|word| self.is_emphasized(word));
-        let of_terms = constraints.words_of_terms(&words);
-        let mut items = Vec::new();
-        let mut is_first = true;
-        for (index, (word, span)) in words.iter().zip(&spans).enumerate() {
-            let place = match is_first {
+        let are_terms = constraints.are_terms(&words);
+        let first = words.iter().position(|word| word.starts_with(char::is_alphanumeric));
+        let mut items: Vec<Item> = Vec::new();
+        let mut is_before_name = false;
+        // From the last on, since a name tells of the word before it.
+        for (index, (word, span)) in words.iter().zip(&spans).enumerate().rev() {
+            let place = match first {
                 _ if are_capitals => WordPlace::Capitals,
-                true => WordPlace::First,
-                false => WordPlace::Within,
+                Some(first) if index == first && !is_before_name => WordPlace::First,
+                _ => WordPlace::Within,
             };
-            let item = self.item(word, place);
-            is_first &= !word.starts_with(char::is_alphanumeric);
-            if let Some(Item { kind, range }) = item.filter(|_| !of_terms.iter().any(|term| term.contains(&index))) {
+            let item = self.item(word, place).filter(|_| !are_terms[index]);
+            is_before_name = item.as_ref().is_some_and(|item| item.kind == Kind::Name);
+            if let Some(Item { kind, range }) = item {
                 items.push(Item { kind, range: span.start + range.start..span.start + range.end });
             }
         }
+        items.reverse();
         if are_foreign(&items, &words) {
             items.retain(|item| item.kind == Kind::Number);
         }
-        joined_names(text, items)
+        joined(text, items)
     }
 }
 
@@ -155,15 +157,12 @@ fn are_foreign(items: &[Item], words: &[String]) -> bool {
     names >= MIN_FOREIGN && names * 2 > all
 }
 
-/// Joins names with only a space between them.
-fn joined_names(text: &str, items: Vec<Item>) -> Vec<Item> {
+/// Joins names, and numbers, with only a space between them.
+fn joined(text: &str, items: Vec<Item>) -> Vec<Item> {
     let mut joined: Vec<Item> = Vec::with_capacity(items.len());
     for item in items {
         match joined.last_mut() {
-            Some(last)
-                if [last.kind, item.kind] == [Kind::Name; 2]
-                    && text[last.range.end..item.range.start].trim().is_empty() =>
-            {
+            Some(last) if last.kind == item.kind && text[last.range.end..item.range.start].trim().is_empty() => {
                 last.range.end = item.range.end;
             }
             _ => joined.push(item),
@@ -173,14 +172,16 @@ fn joined_names(text: &str, items: Vec<Item>) -> Vec<Item> {
 }
 
 impl StandIns {
-    /// Finds the words to copy of a text, as far as there are stand-ins for them.
-    pub fn new(text: &str, known: &KnownSources, constraints: &CompiledConstraints) -> Self {
-        let copied = &known.text.copied;
+    /// Finds the words to copy of a text.
+    pub fn new(given: &str, known: &KnownSources, constraints: &CompiledConstraints) -> Self {
+        let readable = known.vocabulary.readable(given);
+        let text = readable.as_str();
         let items = known.items(text, constraints);
         if items.is_empty() {
             return Self::default();
         }
-        let mut unused = [copied.numbers(), copied.names()].map(|words| {
+        let stored = &known.text.copied;
+        let mut unused = [stored.numbers(), stored.names()].map(|words| {
             let unused = words.iter().filter(|word| find_copy(text, word).is_none());
             unused.cloned().collect::<Vec<_>>().into_iter()
         });
@@ -190,9 +191,11 @@ impl StandIns {
         for Item { kind, range } in items {
             outside.push_str(&text[end..range.start]);
             end = range.end;
-            if let Some(stand_in) = unused[kind as usize].next() {
-                stand_ins.push(StandIn { copied: text[range.clone()].to_owned(), range, text: stand_in });
-            }
+            let copied = text[range.clone()].to_owned();
+            let stand_in =
+                if stored.is_stand_in(&copied) { Some(copied.clone()) } else { unused[kind as usize].next() };
+            let range = readable.given_range(range);
+            stand_ins.push(StandIn { range, copied, text: stand_in.unwrap_or_default() });
         }
         outside.push_str(&text[end..]);
         Self { stand_ins, is_whole_sentence: !outside.contains(char::is_alphanumeric) }
@@ -217,66 +220,144 @@ impl StandIns {
         read
     }
 
-    /// Requires the stand-ins in a translation, where attention is on them in the source. `words` are the places of its words in the
-    /// text with the words to copy.
+    /// Returns the source tokens of each stand-in; none if they are cut off. `words` are the places of the words of the source in a text in which the one with
+    /// the words to copy begins after so many bytes.
+    pub fn sources(&self, source: &Segmentation, words: &[Range<usize>], offset: usize) -> Vec<Option<Range<usize>>> {
+        let mut sources = Vec::with_capacity(self.stand_ins.len());
+        for StandIn { range, .. } in &self.stand_ins {
+            let word = word_of_span(words, &(offset + range.start..offset + range.end));
+            let start = source.word_of_token.partition_point(|&of_token| of_token < word);
+            let end = source.word_of_token.partition_point(|&of_token| of_token <= word);
+            sources.push((!source.cut || start < end).then_some(start..end));
+        }
+        sources
+    }
+
+    /// Requires the stand-ins in a translation, where attention is on their source tokens.
     ///
     /// # Errors
     /// The vocabulary cannot encode them.
     pub fn require(
         &self,
         constraints: &mut DecodingConstraints,
-        source: &Segmentation,
-        words: &[Range<usize>],
+        sources: &[Option<Range<usize>>],
         target: &Vocabulary,
     ) -> Result<()> {
-        for StandIn { range, text, .. } in &self.stand_ins {
-            let word = word_of_span(words, range);
-            let start = source.word_of_token.partition_point(|&of_token| of_token < word);
-            let end = source.word_of_token.partition_point(|&of_token| of_token <= word);
-            if start < end {
-                let term = vec![start..end];
+        for (StandIn { text, copied, .. }, source) in self.stand_ins.iter().zip(sources) {
+            // A model writes words that stand for themselves well enough.
+            let Some(source) = source.clone().filter(|source| !source.is_empty()) else { continue };
+            if text != copied && !text.is_empty() {
+                let term = vec![source];
                 constraints.required.push(RequiredPhrase { text: text.clone(), tokens: target.encode(text)?, term });
+                constraints.surface_forms = Arc::clone(target.surface_forms());
             }
         }
-        constraints.surface_forms = Arc::clone(target.surface_forms());
         Ok(())
     }
 
-    /// Puts the copied words in the place of the stand-ins of a hypothesis: adds the text of each token that changes to the
-    /// replacements.
-    pub fn put_back(&self, hypothesis: &Hypothesis, target: &Vocabulary, replacements: &mut HashMap<usize, String>) {
-        if self.is_empty() {
+    /// True for a word that stands in for others.
+    pub fn include(&self, word: &str) -> bool {
+        self.stand_ins.iter().any(|one| one.text == word)
+    }
+
+    /// Puts the copied words in the place of the stand-ins of a hypothesis, or where its attention is beside them if it lacks one.
+    /// Adds the text of each token that changes to the replacements.
+    pub fn put_back(
+        &self,
+        sources: &[Option<Range<usize>>],
+        hypothesis: &Hypothesis,
+        target: &Vocabulary,
+        replacements: &mut HashMap<usize, String>,
+    ) {
+        if self.is_empty() || hypothesis.tokens.is_empty() {
             return;
         }
-        let mut texts: Vec<String> = Vec::with_capacity(hypothesis.tokens.len());
-        for (index, &token) in hypothesis.tokens.iter().enumerate() {
-            let replaced = replacements.get(&index).cloned();
-            texts.push(replaced.unwrap_or_else(|| target.surface_forms().text(token).to_owned()));
-        }
-        let whole = texts.concat();
-        let ends: Vec<usize> = texts
-            .iter()
-            .scan(0, |end, text| {
-                *end += text.len();
-                Some(*end)
-            })
-            .collect();
-        let mut found: Vec<(Range<usize>, &str)> = Vec::new();
-        for StandIn { text, copied, .. } in &self.stand_ins {
-            found.extend(find_copy(&whole, text).map(|place| (place, copied.as_str())));
-        }
-        // From the last on, so that the places before it stay.
-        found.sort_by_key(|(place, _)| std::cmp::Reverse(place.start));
-        for (place, copied) in found {
-            let first = ends.partition_point(|&end| end <= place.start);
-            let last = ends.partition_point(|&end| end < place.end);
-            let start = place.start - if first > 0 { ends[first - 1] } else { 0 };
-            let mut joined = texts[first..=last].concat();
-            joined.replace_range(start..start + place.len(), copied);
-            for index in first..=last {
-                texts[index] = if index == first { std::mem::take(&mut joined) } else { String::new() };
-                replacements.insert(index, texts[index].clone());
+        let mut texts = TokenTexts::new(hypothesis, target, replacements);
+        let mut found = Vec::with_capacity(self.stand_ins.len());
+        let mut lacking = Vec::new();
+        for (StandIn { text, copied, .. }, source) in self.stand_ins.iter().zip(sources) {
+            match find_copy(&texts.given, text).filter(|place| !place.is_empty()) {
+                Some(place) => found.push(FoundStandIn { place, copied }),
+                None => {
+                    lacking.extend(source.iter().map(|source| (token_before(source, &hypothesis.attention), copied)));
+                }
             }
         }
+        // From the last on, so that the places before it stay.
+        found.sort_by_key(|one| std::cmp::Reverse(one.place.start));
+        for FoundStandIn { place, copied } in found {
+            texts.replace(place, copied);
+        }
+        for (token, copied) in lacking {
+            texts.insert_after(token, copied);
+        }
+        replacements.extend(texts.changed);
+    }
+}
+
+/// Stand-in in the text of a hypothesis.
+struct FoundStandIn<'s> {
+    place: Range<usize>,
+    copied: &'s str,
+}
+
+/// Returns the target token with the most attention on the source token before others; none if they begin the sentence.
+fn token_before(source: &Range<usize>, attention: &[Vec<f32>]) -> Option<usize> {
+    let source = source.start.checked_sub(1)?;
+    let weight = |row: &Vec<f32>| row.get(source).copied().unwrap_or_default();
+    (0..attention.len()).max_by(|&a, &b| weight(&attention[a]).total_cmp(&weight(&attention[b])))
+}
+
+/// Texts of the tokens of a hypothesis.
+struct TokenTexts {
+    /// Text before anything is replaced.
+    given: String,
+    texts: Vec<String>,
+    /// End of each token in the given text.
+    ends: Vec<usize>,
+    /// Texts of the tokens that changed.
+    changed: HashMap<usize, String>,
+}
+
+impl TokenTexts {
+    fn new(hypothesis: &Hypothesis, target: &Vocabulary, replacements: &HashMap<usize, String>) -> Self {
+        let mut own = Self { given: String::new(), texts: Vec::new(), ends: Vec::new(), changed: HashMap::new() };
+        for (index, &token) in hypothesis.tokens.iter().enumerate() {
+            let text = replacements.get(&index).map_or_else(|| target.surface_forms().text(token), String::as_str);
+            own.texts.push(text.to_owned());
+            own.given.push_str(text);
+            own.ends.push(own.given.len());
+        }
+        own
+    }
+
+    fn set(&mut self, token: usize, text: String) {
+        self.texts[token].clone_from(&text);
+        self.changed.insert(token, text);
+    }
+
+    /// Replaces a range of the given text by a text. All that is after it may have changed.
+    fn replace(&mut self, place: Range<usize>, text: &str) {
+        let first = self.ends.partition_point(|&end| end <= place.start);
+        let last = self.ends.partition_point(|&end| end < place.end);
+        let start = place.start - if first > 0 { self.ends[first - 1] } else { 0 };
+        let mut joined = self.texts[first..=last].concat();
+        joined.replace_range(start..start + place.len(), text);
+        self.set(first, joined);
+        for token in first + 1..=last {
+            self.set(token, String::new());
+        }
+    }
+
+    /// Inserts words after the word of a token, or at the beginning.
+    fn insert_after(&mut self, token: Option<usize>, text: &str) {
+        let Some(token) = token else {
+            let space = if self.texts[0].starts_with(' ') { "" } else { " " };
+            return self.set(0, format!(" {text}{space}{}", self.texts[0]));
+        };
+        let token = token.min(self.texts.len() - 1);
+        let rest = &self.texts[token + 1..];
+        let last = token + rest.iter().take_while(|text| text.starts_with(char::is_alphanumeric)).count();
+        self.set(last, format!("{} {text}", self.texts[last]));
     }
 }

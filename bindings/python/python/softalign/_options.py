@@ -1,6 +1,6 @@
 """Options of the package's functions, named as those of the command.
 
-This file is generated from the program's help: `UPDATE_SNAPSHOTS=1 cargo test --release --test python_options` rewrites it.
+This file is generated from the program's help: `UPDATE_SNAPSHOTS=1 cargo test --release --test interface python_options` rewrites it.
 """
 
 from __future__ import annotations
