@@ -126,7 +126,8 @@ fn sentences_of_a_text_follow_each_other() {
     // Another token of the second sentence changes only that one.
     let first = sentences[1]["steps"][0].as_u64().unwrap() as usize;
     let other = &steps[first]["candidates"][1]["id"];
-    let steered = result(&server, &json!({"text": text, "prefix_tokens": [&ids[..first], &[other]].concat()}));
+    let prefix = [&ids[..first], &[other]].concat();
+    let steered = result(&server, &json!({"text": text, "prefix_tokens": prefix}));
     assert_eq!(&steered["trace"]["steps"][first]["id"], other);
     let translation = steered["alignment"]["translation"].as_str().unwrap();
     assert!(translation.starts_with("Elle dort. ") && translation.ends_with(" Il chante."), "{translation}");
