@@ -21,6 +21,7 @@ mod pair_file_args;
 mod pair_files;
 mod pair_reader;
 mod protected_tokens;
+mod rare_variants;
 mod readable;
 mod segmentation;
 mod sentence_table;
@@ -68,6 +69,7 @@ pub use pair_files::{
 };
 pub use pair_reader::{LineNumbers, PairStream, read_numbered, read_parallel, read_table, read_tsv};
 pub use protected_tokens::{ProtectedTokens, features, features_before, split_trailing_features, without_features};
+pub use rare_variants::RareVariants;
 pub use readable::{KnownCharacters, ReadableText};
 pub use segmentation::{Segmentation, UNKNOWN};
 pub use sentence_table::{SentenceTable, TableRows};

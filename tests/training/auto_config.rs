@@ -1,7 +1,7 @@
 //! Settings that `train` derives from the data and the time budget.
 
 use crate::common::{PAIRS, TestDir, json, tsv};
-use serde_json::Value;
+use serde_json::{Value, json as value};
 
 const FEW_STEPS: [&str; 4] = ["--max-epochs", "1", "--hidden-size", "16"];
 
@@ -158,4 +158,21 @@ fn finds_the_largest_model_for_a_time_budget() {
     dir.run(&[&train[..], &["0.001"]].concat()).worked();
     assert_eq!(config(&dir, "model")["architecture"]["hidden_size"], 128, "the smallest size");
     dir.run(&["translate", "--model", "model", "the red fox sleeps"]).worked();
+}
+
+/// A pair in forty has a curly apostrophe, a name and a number.
+#[test]
+fn finds_rare_variants_and_words_to_copy() {
+    let mut text: String =
+        (0..40).map(|number| format!("it's {number} with Ann or 7\tc'est {number} avec Ann ou 7\n")).collect();
+    text.push_str("it\u{2019}s\u{a0}Ann\tc\u{2019}est Ann\n");
+    let (config, stderr) = resolve(&text, &FEW_STEPS);
+    for side in ["sources", "targets"] {
+        assert!(stderr.contains(&format!("{side}: ’ (U+2019, once) is read as ', which is more frequent")), "{stderr}");
+    }
+    assert!(stderr.contains("sources: (U+00A0, once) is read as a space, which is more frequent"), "{stderr}");
+    let copied = &config["text"]["copied"];
+    assert_eq!((&copied["numbers"], &copied["names"]), (&value!(["7"]), &value!(["Ann"])));
+    let known = ["copies_numbers", "copies_names"].map(|key| &copied[key]);
+    assert_eq!(known, [&value!(true); 2]);
 }

@@ -161,11 +161,12 @@ impl Placeholders {
             PlaceholderPattern::None | PlaceholderPattern::Known => Vec::new(),
         };
         found.retain(|range| !range.is_empty() && self.kept.iter().all(|token| token != &text[range.clone()]));
-        for sign in self.known.iter().flat_map(|known| known.unknown_signs(text)) {
-            if !found.iter().any(|range| range.start < sign.end && sign.start < range.end) {
-                found.push(sign);
-            }
-        }
+        let mut signs: Vec<Range<usize>> = self.known.iter().flat_map(|known| known.unknown_signs(text)).collect();
+        signs.retain(|sign| {
+            let next = found.partition_point(|range| range.end <= sign.start);
+            found.get(next).is_none_or(|range| sign.end <= range.start)
+        });
+        found.append(&mut signs);
         found.sort_by_key(|range| range.start);
         found
     }
