@@ -272,6 +272,39 @@ class Check:
         self.until_text("#output", plain)
         self.check_console("intervening")
 
+    def sentences(self):
+        """Each sentence of a text has its own steps, and what is doubtful is told."""
+        self.start("She sleeps. They bought a black hat. He sings.")
+        plain = "Elle dort. Ils ont acheté un chapeau noir. Il chante."
+        self.until_text("#output", plain)
+        check(self.count("#drawing .word[data-side=source]") == 9 and self.count("#drawing .link") > 7, "sentences without links")
+        self.word(6)
+        check(self.text("#step-name").endswith("chapeau"), f"the word leads to {self.text('#step-name')}")
+        self.browser.click("#candidates li:nth-child(2) .candidate")
+        self.until(lambda: self.text("#output") not in (plain, ""), "no sentence was steered")
+        steered = self.text("#output")
+        check(steered.startswith("Elle dort. ") and steered.endswith(" Il chante."), f"steered to {steered}")
+        self.browser.press("Escape", "u")
+        self.until_text("#output", plain)
+        self.word(6)
+        names = self.texts("#weights bdi")
+        check("black" in "".join(names) and "sleeps" not in "".join(names), f"attention on other sentences: {names}")
+        self.browser.run("""const slider = document.querySelectorAll('#weights input')[0];
+            slider.focus(); slider.value = 1000; slider.dispatchEvent(new Event('input', {bubbles: true}))""")
+        self.until(lambda: "attention moved" in (self.text("#steering") or ""), "the slider moves no attention")
+        self.until(lambda: self.texts("#weights .weight")[0] == "100 %", "the weights do not follow the slider")
+        self.browser.resize(1280, 1700)
+        self.browser.run("scrollTo(0, 0)")
+        self.screenshot("sentences")
+        self.browser.resize(1280, 900)
+        self.start("Die Katze schnarcht unter dem Regal.")
+        self.until(lambda: "Doubtful" in (self.text("#doubt") or ""), "nonsense is not doubtful")
+        self.screenshot("doubtful")
+        self.browser.write("#source", "She sleeps.")
+        self.until_text("#output", "Elle dort.")
+        self.until(lambda: self.is_hidden("#doubt"), "the doubt stays")
+        self.check_console("sentences")
+
     def searching(self):
         """Sliders of search change the result, and errors are told in words."""
         self.start()
@@ -490,8 +523,8 @@ def run(found, arguments, directory, url, collected):
         browser.resize(1280, 900)
         browser.set_color_scheme("light")
         checks = Check(browser, url, collected, arguments.screenshots)
-        names = ["first_visit", "typing", "hovering", "steps", "steering", "intervening", "searching", "comparing", "keeping",
-                 "files", "appearance", "speed", "policy"]
+        names = ["first_visit", "typing", "hovering", "steps", "steering", "intervening", "sentences", "searching", "comparing",
+                 "keeping", "files", "appearance", "speed", "policy"]
         for name in arguments.only or names:
             getattr(checks, name)()
 

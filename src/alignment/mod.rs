@@ -4,6 +4,7 @@
 
 mod aer;
 mod attention_stats;
+mod doubts;
 mod lexicon_extraction;
 mod link_scores;
 mod links;
@@ -19,6 +20,7 @@ use crate::text::words_of_tokens;
 
 pub use aer::{AerCounts, AlignmentMetrics};
 pub use attention_stats::{AttentionStats, AttentionSums, Collapse, RowEntropy, entropy};
+pub use doubts::{Doubt, Doubts};
 pub use lexicon_extraction::{LexiconBuilder, LexiconEntry, LexiconOrder};
 pub use link_scores::{LinkScores, attention_directions};
 pub use links::{Gold, Link, LinkFormat, NaaclLine, is_naacl_line, parse_gold_line, parse_naacl_line};

@@ -373,7 +373,7 @@ impl<'a> Evaluator<'a> {
         let options = TranslateOptions::of_plain_text(self.options.clone());
         let options = TranslateOptions { precision: self.precision, ..options };
         let prepared = translator.prepared(&options)?;
-        let found = prepared.translate_batch(&sentences, 0, &mut |count| stage.advance(count))?;
+        let found = prepared.translate(&sentences, 0, &mut |count| stage.advance(count))?;
         let found: Vec<Translation> = found.into_iter().map(|mut found| found.swap_remove(0)).collect();
         let calibration_error = translator.calibration_error(pairs, &found);
         let translations = found.into_iter().map(|one| one.text).collect();

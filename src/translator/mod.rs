@@ -3,6 +3,7 @@
 mod api;
 mod constraints;
 mod decode_options;
+mod doubt;
 mod forced_alignment;
 mod forced_score;
 mod letter_case;
@@ -61,7 +62,9 @@ pub use noise_filter::NoiseFilter;
 pub use prepared_translator::PreparedTranslator;
 pub use quality_estimation::CalibrationError;
 pub use request::{MAX_SENTENCE_TOKENS, Request, ResultSelection, Sentence};
-pub use trace::{BeamNode, PartialTranslation, Trace, TraceCandidate, TraceOptions, TraceSide, TraceStep, TraceToken};
+pub use trace::{
+    BeamNode, PartialTranslation, Trace, TraceCandidate, TraceOptions, TraceSentence, TraceSide, TraceStep, TraceToken,
+};
 pub use translate_options::{TranslateOptions, UnknownSentences};
 pub use translation::{SentenceQuality, Translation};
 

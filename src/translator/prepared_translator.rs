@@ -260,8 +260,18 @@ impl PreparedTranslator {
         let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, log_probability, of_tokens);
         let unmet = unmet.into_iter().filter(|phrase| !read.stand_ins.include(&phrase.text)).count();
         let unmet_constraints = unmet + constraints.ignored_phrases();
+        let doubts = self.translator.doubts(&alignment)?;
         let (without_markup, sentences) = (None, Vec::new());
-        Ok(Translation { text, log_probability, score, unmet_constraints, alignment, without_markup, sentences })
+        Ok(Translation {
+            text,
+            log_probability,
+            score,
+            unmet_constraints,
+            doubts,
+            alignment,
+            without_markup,
+            sentences,
+        })
     }
 
     /// Places terms that a hypothesis lacks where its attention is on them. Its prefix and the required phrases that it

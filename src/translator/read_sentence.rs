@@ -10,7 +10,7 @@ use super::stand_ins::{KnownSources, StandIns};
 use super::{PreparedTranslator, Sentence, Translation, segment_as_read};
 use crate::checkpoint::Checkpoint;
 use crate::search::DecodingConstraints;
-use crate::text::{MappedText, Segmentation, Vocabulary, WordSplitting, word_spans};
+use crate::text::{MappedText, Segmentation, Vocabulary, WordSplitting, locate_words, word_spans};
 
 /// Sentence as a model reads it.
 pub(super) struct ReadSentence<'s> {
@@ -50,10 +50,31 @@ impl<'s> ReadSentence<'s> {
     /// Gives a translation the case of the given text.
     pub fn in_given_case(&self, mut translation: Translation, splitting: [WordSplitting; 2]) -> Translation {
         if self.case != LetterCase::Same {
-            translation.text = self.case.apply(&translation.text);
+            let of_words = self.translations_of_words(&translation, splitting[0]);
+            translation.text = self.case.apply(&translation.text, &of_words);
             translation.alignment.set_target_words(words(&translation.text, splitting[1]));
         }
         translation
+    }
+}
+
+impl ReadSentence<'_> {
+    /// Returns the bytes of the target words with the most attention on the words that [`LetterCase::Words`] names.
+    fn translations_of_words(&self, translation: &Translation, splitting: WordSplitting) -> Vec<Range<usize>> {
+        let LetterCase::Words(ranges) = &self.case else { return Vec::new() };
+        let spans = word_spans(&self.given.text, splitting);
+        let is_named =
+            |word: &Range<usize>| ranges.iter().any(|range| range.start < word.end && word.start < range.end);
+        let alignment = translation.alignment.by_words();
+        let places = locate_words(&translation.text, alignment.target());
+        let mut named = Vec::new();
+        for (row, place) in alignment.rows().zip(places) {
+            let most = (0..row.len()).max_by(|one, other| row[*one].total_cmp(&row[*other]));
+            if most.and_then(|word| spans.get(word)).is_some_and(is_named) {
+                named.push(place);
+            }
+        }
+        named
     }
 }
 
@@ -75,7 +96,14 @@ impl PreparedTranslator {
         if let Some(cased) = CasedText::new(sentence.given(), source, &config.text.truecaser) {
             let text = sentence.with_text(&cased.text);
             if let Some(recased) = in_other_case(&sentence.text, &text.text, read.as_ref()) {
-                (case, read, sentence) = (cased.case, Some(recased), Cow::Owned(text));
+                case = cased.case;
+                if let LetterCase::Words(ranges) = &mut case {
+                    for range in ranges {
+                        let of_text = given.prefix_len + range.start..given.prefix_len + range.end;
+                        *range = read.as_ref().map_or(of_text.clone(), |read| read.other_range(of_text));
+                    }
+                }
+                (read, sentence) = (Some(recased), Cow::Owned(text));
             }
         }
         Ok(ReadSentence { given, sentence, read, case, stand_ins })

@@ -22,6 +22,19 @@ fn evaluate(dir: &TestDir, options: &[&str]) -> Outcome {
 }
 
 #[test]
+fn reads_lines_like_translate() {
+    let dir = TestDir::new();
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
+    let sources = ["They bought a black hat. He sings.  She sleeps. They sing.", "Mr. {name} sleeps at https://a.b."];
+    dir.write("pairs.tsv", sources.map(|source| format!("{source}\tIls ont acheté un chapeau noir.\n")).concat());
+    evaluate(&dir, &["--model", shipped, "--save", "own.txt"]).worked();
+    let options = ["translate", "--model", shipped, "--placeholders", "none", "--quiet"];
+    let found = dir.run(&[&options[..], &sources].concat());
+    assert_eq!(dir.text("own.txt"), found.worked());
+    assert_eq!(found.worked().lines().next().unwrap().matches('.').count(), 4, "no sentence is lost");
+}
+
+#[test]
 fn scores_given_hypotheses_like_its_own() {
     let dir = dir_with(&[]);
     let own = evaluate(&dir, &["--model", model_path(), "--save", "own.txt", "--json"]).json();

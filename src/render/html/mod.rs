@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 pub use training_page::{AttentionFrame, FramePair, write_training_page};
 
 use super::{Item, Renderer, TokenAlignment};
-use crate::alignment::{Alignment, Gold, Link, LinkScores};
+use crate::alignment::{Alignment, Doubts, Gold, Link, LinkScores};
 
 /// Page template; `{{…}}` marks the other parts.
 const TEMPLATE: &str = include_str!("../page/page.html");
@@ -52,6 +52,8 @@ pub struct PairData<'a> {
     words: MatrixData<'a>,
     /// `null` unless finite.
     score: f64,
+    #[serde(flatten)]
+    doubts: Option<&'a Doubts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gold: Option<GoldLinks>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,6 +135,7 @@ impl<'a> From<&Item<'a>> for PairData<'a> {
             translation: item.translation,
             words: MatrixData::new(item.alignment, item.link_scores),
             score: (item.score * 1e4).round() / 1e4,
+            doubts: item.doubts,
             gold: item.gold.map(GoldLinks::from),
             tokens: item.tokens.map(TokenMatrixData::from),
         }
