@@ -89,7 +89,7 @@ impl KnownCharacters {
     }
 
     /// Iterates over the characters of a text. An HTML character reference, as in `don&#39;t`, is one if `&` is unknown.
-    fn characters<'t>(&self, text: &'t str) -> impl Iterator<Item = ReadCharacter> {
+    fn characters(&self, text: &str) -> impl Iterator<Item = ReadCharacter> {
         let mut start = 0;
         std::iter::from_fn(move || {
             let first = text[start..].chars().next()?;
