@@ -1,7 +1,6 @@
 //! Translation of texts with tags and placeholders.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use anyhow::Result;
 use rayon::prelude::*;
@@ -30,10 +29,7 @@ impl Translator {
         let text = &self.config().text;
         let placeholders = match placeholders {
             None if text.has_character_tokens() => Placeholders::none(),
-            None => {
-                let known = Arc::clone(self.checkpoint().source.known_characters());
-                Placeholders::default().except(&text.source_protected_tokens).with_unknown_signs(known)
-            }
+            None => Placeholders::default().except(&text.source_protected_tokens),
             Some("none") => Placeholders::none(),
             Some(regex) => Placeholders::matching(regex)?,
         };
