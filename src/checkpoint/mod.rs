@@ -40,6 +40,7 @@ mod retention;
 mod safetensors_io;
 mod save;
 mod tfevents;
+mod trained_pairs;
 
 pub use atomic_file::{PendingFile, open_own_file, remove_abandoned, remove_pending, write_atomically};
 pub use averaging::average;
@@ -54,3 +55,4 @@ pub use lock::Lock;
 pub use model_dir::ModelDir;
 pub use resume::Resume;
 pub use tfevents::EventFile;
+pub use trained_pairs::TrainedPairs;

@@ -8,6 +8,7 @@ mod constraints;
 mod error_line;
 mod evaluate;
 mod explicit_args;
+mod hints;
 mod links;
 mod names;
 mod pairs;

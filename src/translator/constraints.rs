@@ -260,7 +260,7 @@ fn encode_prefix(prefix: &str, target: &Vocabulary) -> Result<Vec<u32>> {
     let length = target.encode(prefix)?.len();
     ensure!(
         length <= MAX_SENTENCE_TOKENS,
-        "{:?}: this prefix has {length} tokens; at most {MAX_SENTENCE_TOKENS} are allowed",
+        "\"{}\": this prefix has {length} tokens; at most {MAX_SENTENCE_TOKENS} are allowed",
         shortened(prefix)
     );
     encode_known(prefix, target)
@@ -271,7 +271,7 @@ fn encode_known(text: &str, target: &Vocabulary) -> Result<Vec<u32>> {
     let tokens = target.encode(text)?;
     ensure!(
         is_known(&tokens),
-        "{:?}: the model has no tokens for this text; use words that occur in its training data",
+        "\"{}\": the model has no tokens for this text; use words that occur in its training data",
         shortened(text)
     );
     Ok(tokens)

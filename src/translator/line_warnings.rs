@@ -69,6 +69,9 @@ pub struct LineWarnings {
     truncated: LineList,
     links_truncated: LineList,
     unknown: LineList,
+    in_target_language: LineList,
+    /// Languages of the model.
+    languages: String,
     unmet_constraints: LineList,
     doubtful: LineList,
     /// Number of translations with each reason for doubt.
@@ -113,6 +116,14 @@ impl LineWarnings {
         self.doubtful_translations += usize::from(!reasons.is_empty());
         for doubt in reasons {
             *self.doubts.entry(doubt).or_default() += 1;
+        }
+    }
+
+    /// Adds input `id` if its text seems to be in the target language.
+    pub fn add_source(&mut self, id: usize, source: &str, translator: &Translator) {
+        if translator.is_in_target_language(source) {
+            self.in_target_language.add(self.numbers.of(id));
+            self.languages = translator.described_languages();
         }
     }
 
@@ -188,6 +199,15 @@ impl LineWarnings {
         if lines.count > 0 {
             reporter
                 .warn(&format!("{lines}: mostly unknown to the model, for example in another language; {consequence}"));
+        }
+    }
+
+    /// Reports lines that seem to be in the target language.
+    pub fn report_in_target_language(&self, reporter: &dyn Reporter) {
+        let Self { in_target_language: lines, languages, .. } = self;
+        if lines.count > 0 {
+            reporter
+                .warn(&format!("{lines}: in the target language already, it seems; the model translates {languages}"));
         }
     }
 

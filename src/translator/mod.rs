@@ -38,12 +38,12 @@ use candle_core::Device;
 
 use crate::aligner::WordAligner;
 use crate::attention::InferenceOverrides;
-use crate::checkpoint::{Checkpoint, Config, ModelDir};
+use crate::checkpoint::{Checkpoint, Config, ModelDir, TrainedPairs};
 use crate::error::{UsageError, usage};
 use crate::model::{Architecture, ForcedScores, RnnSearch};
 use crate::text::{
-    Batch, BatchSize, Example, KnownWords, MappedText, Pair, Segmentation, Tokenization, Vocabulary, WordSplitting,
-    bucketed,
+    Batch, BatchSize, Example, KnownWords, Languages, MappedText, Pair, Segmentation, Tokenization, Vocabulary,
+    WordSplitting, bucketed, is_in_other_language, language_name,
 };
 
 pub use api::Aligner;
@@ -250,6 +250,34 @@ impl Translator {
             Some(Arc::new(KnownWords::from_texts(aligner.words(side))))
         });
         Ok(known.clone())
+    }
+
+    /// Returns the set of the first model's training pairs, if it is recorded.
+    ///
+    /// # Errors
+    /// The file is damaged or belongs to another model.
+    pub fn trained_pairs(&self) -> Result<Option<TrainedPairs>> {
+        ModelDir::new(&self.path).load_trained_pairs(&self.checkpoint)
+    }
+
+    /// True if a source text seems to be in the target language.
+    pub fn is_in_target_language(&self, source: &str) -> bool {
+        is_in_other_language(source, &self.checkpoint.source, &self.checkpoint.target)
+    }
+
+    /// True if a target text seems to be in the source language.
+    pub fn is_in_source_language(&self, target: &str) -> bool {
+        is_in_other_language(target, &self.checkpoint.target, &self.checkpoint.source)
+    }
+
+    /// Describes the languages of the model for messages: `from English to French`.
+    pub fn described_languages(&self) -> String {
+        match &self.config().data.languages {
+            Some(Languages { source, target }) => {
+                format!("from {} to {}", language_name(source), language_name(target))
+            }
+            None => "the other way".to_owned(),
+        }
     }
 
     /// Device of the models.

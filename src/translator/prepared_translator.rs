@@ -94,7 +94,7 @@ impl Translator {
         let constraints = Constraints { placeholders, ..decoding.constraints() };
         let constraints = constraints.normalized(self.config().text.normalization);
         if let Some(phrase) = constraints.contradiction() {
-            return usage_of("avoid", format!("{phrase:?} forbids what --prefix, --require or --terms ask for"));
+            return usage_of("avoid", format!("\"{phrase}\" forbids what --prefix, --require or --terms ask for"));
         }
         let known_words = if constraints.avoided.is_empty() { None } else { self.known_words(1)? };
         let prefixed = Sentence { target_prefix: constraints.prefix.clone(), ..Sentence::default() };

@@ -20,7 +20,7 @@ use crate::alignment::QualityEstimate;
 use crate::checkpoint::{ConfidenceCalibration, DoubtLimits};
 use crate::metrics::{LogisticRegression, expected_calibration_error, unedited};
 use crate::reporter::Reporter;
-use crate::text::{Pair, WordSplitting, are_single_words, strip_punctuation, word_spans};
+use crate::text::{Pair, WordSplitting, are_single_words, strip_punctuation, word_spans, words_of_tokens};
 
 /// Minimum number of target words from which confidence is calibrated.
 const MIN_WORDS: usize = 200;
@@ -64,8 +64,10 @@ impl Features {
         let total: f64 = aligned.token_log_probabilities.iter().sum();
         let mean = total / count as f64;
         let mut words = vec![0.0; aligned.target_words().len()];
-        for (&word, log_probability) in word_of_token.iter().zip(&aligned.token_log_probabilities) {
-            words[word] += log_probability;
+        for (range, log_probability) in
+            words_of_tokens(word_of_token, words.len()).zip(&aligned.token_log_probabilities)
+        {
+            words[range].iter_mut().for_each(|sum| *sum += log_probability);
         }
         Some(Self {
             sentence: features(total, mean),
@@ -122,7 +124,7 @@ impl Translator {
     /// # Errors
     /// The model's scores are not finite.
     pub fn calibrate(&self, pairs: &[Pair], reporter: &dyn Reporter) -> Result<Option<ConfidenceCalibration>> {
-        let words: usize = pairs.iter().map(|pair| word_spans(&pair.target, WordSplitting::Whitespace).len()).sum();
+        let words: usize = pairs.iter().map(|pair| word_spans(&pair.target, WordSplitting::Script).len()).sum();
         if words < MIN_WORDS {
             return Ok(None);
         }

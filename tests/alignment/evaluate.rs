@@ -57,6 +57,31 @@ fn scores_given_hypotheses_like_its_own() {
 }
 
 #[test]
+fn bleu_follows_the_script_of_the_references() {
+    let dir = TestDir::new();
+    for (name, references, hypotheses) in [
+        ("zh", ["我们昨天看了一本书。", "他不在家里。"], "我们昨天读了一本书。\n他不在家里。\n"),
+        ("char", ["猫が好きです。", "さようなら、また明日。"], "猫が好きだ。\nさようなら、また明日。\n"),
+        ("13a", ["猫 が 好き です 。", "さようなら 、 また 明日 。"], "猫 が 好き だ 。\nさようなら 、 また 明日 。\n"),
+    ] {
+        dir.write("pairs.tsv", tsv(&references.map(|reference| ("some words", reference))));
+        dir.write("hypotheses", hypotheses);
+        let given = ["--hypotheses", "hypotheses", "--confidence", "--by-length", "--json"];
+        let found = evaluate(&dir, &given).json();
+        assert!(found["signature"].as_str().unwrap().contains(&format!("|tok:{name}|")), "{found}");
+        assert!(found["bleu"].as_f64().unwrap() > 50.0 && found["by_length"][0]["bleu"] == found["bleu"], "{found}");
+        assert!(found["word_error_rate"].as_f64().unwrap() < 20.0, "{found}");
+        let other = evaluate(&dir, &[&given[..], &["--tokenize", "none"]].concat()).json();
+        assert!(other["signature"].as_str().unwrap().contains("|tok:none|"), "{other}");
+        // Nothing else separates words of the last text.
+        let expected = if name == "13a" { found["confidence"]["bleu"]["mean"].clone() } else { 0.0.into() };
+        assert_eq!(other["confidence"]["bleu"]["mean"], expected, "{other}");
+    }
+    let links = ["--links-from", "pairs", "--gold", "pairs.tsv", "--tokenize", "zh"];
+    evaluate(&dir, &links).refused_with(2, &["--tokenize needs translations"]);
+}
+
+#[test]
 fn confidence_intervals_depend_on_the_seed_alone() {
     let dir = dir_with(&[("bad", 2), ("good", 10)]);
     let both = ["--hypotheses", "bad", "--hypotheses", "better=good", "--compare", "--confidence", "--json"];
@@ -153,6 +178,62 @@ fn saves_single_words_as_shared_tasks_want_them() {
     let odd = dir.run(&["evaluate", "--pairs", "pairs.tsv", "--hypotheses", "odd"]);
     odd.worked();
     assert!(odd.stderr.contains("warning: odd:1: the tab is read as part of the translation"), "{odd:?}");
+}
+
+#[test]
+fn pairs_of_the_training_are_named() {
+    let dir = TestDir::with_model();
+    let evaluate = |pairs: &str| dir.run(&["evaluate", "--model", "model", "--pairs", pairs]);
+    let again = evaluate("pairs.tsv");
+    again.worked();
+    assert!(again.stderr.contains(" pairs are among the training pairs of model: the scores"), "{again:?}");
+    dir.write("new.tsv", tsv(&[("the fox sees the owl again", "rufo ku volas")]));
+    assert!(!evaluate("new.tsv").stderr.contains("among the training pairs"));
+    std::fs::remove_file(dir.path("model/trained_pairs.safetensors")).unwrap();
+    let old = evaluate("pairs.tsv");
+    assert!(
+        !old.stderr.contains("among the training pairs") && !old.worked().is_empty(),
+        "models of before have no list"
+    );
+    dir.write("model/trained_pairs.safetensors", "nonsense");
+    evaluate("pairs.tsv").refused_with(1, &["model/trained_pairs.safetensors: damaged"]);
+}
+
+/// The shipped model translates from English to French.
+#[test]
+fn text_in_the_target_language_is_named() {
+    let dir = TestDir::new();
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
+    let sides = [
+        ["She sleeps in the garden.", "Elle dort dans le jardin."],
+        ["We like this house.", "Nous aimons cette maison."],
+    ];
+    for [from, to] in [[0, 1], [1, 0]] {
+        let rows = sides.map(|pair| format!("{}\t{}\n", pair[from], pair[to]));
+        dir.write("pairs.tsv", rows.concat());
+        let evaluated = dir.run(&["evaluate", "--model", shipped, "--pairs", "pairs.tsv"]);
+        evaluated.worked();
+        let is_swapped =
+            evaluated.stderr.contains("seem to be swapped, since the model translates from English to French");
+        assert_eq!(is_swapped, from == 1, "{evaluated:?}");
+        let translated = dir.run(&["translate", "--model", shipped, sides[0][from], sides[1][from]]);
+        translated.worked();
+        let is_named = translated.stderr.contains("lines 1 and 2: in the target language already");
+        assert_eq!(is_named, from == 1, "{translated:?}");
+    }
+}
+
+#[test]
+fn numbers_are_explained_in_eighty_columns() {
+    let dir = dir_with(&[("bad", 2), ("good", 10)]);
+    let fits = |text: &str| text.lines().all(|line| line.chars().count() <= 80);
+    let explained = dir.run(&["evaluate", "--model", model_path(), "--pairs", "pairs.tsv"]);
+    assert!(fits(explained.worked()) && explained.worked().contains("as in the references"), "{explained:?}");
+    assert!(!evaluate(&dir, &["--model", model_path()]).worked().contains("as in the references"));
+    let systems =
+        ["1=bad", "2=good", "3=bad"].map(|system| format!("--hypotheses=models/of/a/long/afternoon/step-00{system}"));
+    let table = evaluate(&dir, &systems.each_ref().map(String::as_str));
+    assert!(fits(table.worked().split("BLEU is").next().unwrap()) && table.worked().contains("step-003"), "{table:?}");
 }
 
 #[test]

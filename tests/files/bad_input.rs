@@ -1,7 +1,10 @@
 //! Broken, unusual and enormous input: errors take one line; unusual but valid text is processed.
 
-use crate::common::{Outcome, PAIRS, TestDir, model_path, outcome, tsv};
+use clap::ValueHint;
 use serde_json::Value;
+use softalign::cli::Cli;
+
+use crate::common::{INTERNAL, Outcome, PAIRS, TestDir, model_path, outcome, tsv};
 
 /// Invalid files of pairs: label, bytes, and parts of the error message.
 const BROKEN: [(&str, &[u8], &[&str]); 4] = [
@@ -73,6 +76,71 @@ fn names_unreadable_files() {
         dir.run(&translate).refused_with(1, &[name, reason]);
         let parallel = ["align", "--model", model_path(), "--source", "pairs.tsv", "--target", name];
         dir.run(&parallel).refused_with(1, &[name, reason]);
+    }
+}
+
+/// Options that need another to be accepted, by the name of their command.
+const NEEDED: [(&str, &[&str]); 6] = [
+    ("align", &["--pairs=pairs.tsv", "--model=model"]),
+    ("clean", &["--pairs=pairs.tsv"]),
+    ("evaluate", &["--pairs=pairs.tsv"]),
+    ("score", &["--pairs=pairs.tsv", "--model=model"]),
+    ("train", &["--train=pairs.tsv", "--out=out", "--preset=tiny", "--max-epochs=1"]),
+    ("translate", &["--model=model"]),
+];
+
+#[test]
+fn no_message_about_a_file_speaks_of_rust() {
+    let dir = TestDir::with_model();
+    std::fs::create_dir(dir.path("directory")).unwrap();
+    let noise: Vec<u8> = (0..2000u32).map(|index| (index.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    dir.write("noise", noise);
+    let definition = Cli::definition();
+    let commands = definition.get_subcommands().filter(|command| command.get_name() != "serve");
+    let mut tried = 0;
+    for command in commands {
+        let of_paths = command.get_arguments().filter(|option| option.get_value_hint() == ValueHint::AnyPath);
+        for long in of_paths.filter_map(|option| option.get_long()) {
+            for path in ["directory", "noise", "missing/file"] {
+                let name = command.get_name();
+                let needed = NEEDED.iter().find(|(command, _)| *command == name).map_or(&[][..], |(_, needed)| needed);
+                let mut arguments = vec![name, "--quiet"];
+                arguments.extend(needed.iter().filter(|one| !one.starts_with(&format!("--{long}="))));
+                let option = format!("--{long}={path}");
+                arguments.push(&option);
+                let Outcome { stdout, stderr, .. } = dir.run(&arguments);
+                let internal = INTERNAL.into_iter().find(|internal| stderr.contains(internal));
+                assert_eq!(internal, None, "{arguments:?}: {stderr}{stdout}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 60, "{tried}");
+}
+
+/// Files whose messages need `Debug`, since they are about tensors and programs, or whose texts no user sees.
+const WITH_DEBUG: [&str; 7] =
+    ["kernels/cuda", "communicator", "model/cpu", "parameters", "serve/scheduler", "safetensors_io", "error.rs"];
+
+#[test]
+fn messages_are_written_without_debug_output() {
+    let mut directories = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.display().to_string().replace('\\', "/");
+            if path.is_dir() {
+                directories.push(path);
+            } else if name.ends_with(".rs") && !WITH_DEBUG.iter().any(|part| name.contains(part)) {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let program = text.split("#[cfg(test)]").next().unwrap();
+                for (line, text) in (1..).zip(program.lines()).filter(|(_, text)| !text.trim_start().starts_with("//"))
+                {
+                    let is_debug = text.contains(":?}") || text.contains(":#}");
+                    assert!(!is_debug, "{name}:{line}: write text between quotes, and errors by message_of: {text}");
+                }
+            }
+        }
     }
 }
 

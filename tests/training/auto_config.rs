@@ -50,6 +50,43 @@ fn tokens_follow_each_sides_lines() {
 }
 
 #[test]
+fn scripts_without_spaces_have_sentences() {
+    let dir = TestDir::new();
+    let pairs: String = ["猫", "犬", "私", "鳥", "魚"]
+        .iter()
+        .flat_map(|one| {
+            ["です", "が好きです", "がいました"].map(|end| format!("I see a {one} {end} now.\t{one}{end}。\n"))
+        })
+        .collect();
+    dir.write("pairs.tsv", pairs);
+    let train = ["train", "--train", "pairs.tsv", "--valid", "pairs.tsv", "--out", "model"];
+    let trained = dir.run(&[&train[..], &FEW_STEPS].concat());
+    trained.worked();
+    assert!(trained.stderr.contains("  BLEU ") && !trained.stderr.contains("  WER "), "{}", trained.stderr);
+    let config = config(&dir, "model");
+    assert_eq!(
+        (&config["text"]["target_tokenization"], &config["training"]["metric"]),
+        (&"bpe".into(), &"bleu".into())
+    );
+    let evaluate = ["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--json"];
+    let scores = dir.run(&evaluate).json();
+    assert!(scores["signature"].as_str().unwrap().contains("|tok:char|") && scores["word_error_rate"].is_number());
+    // Tokens of several characters have links of each.
+    let target = |words: &[&str]| {
+        let align = ["align", "--model", "model", "a cat", "猫です。", "--format", "json", "--threshold", "0"];
+        dir.run(&[&align[..], words].concat()).json()[0].clone()
+    };
+    let linked = target(&[]);
+    assert_eq!(linked["target"], serde_json::json!(["猫", "で", "す", "。"]));
+    let rows = linked["attention"].as_array().unwrap();
+    let sums: Vec<f64> =
+        rows.iter().map(|row| row.as_array().unwrap().iter().filter_map(Value::as_f64).sum()).collect();
+    assert!(sums.len() == 4 && sums.iter().all(|sum| *sum > 0.0), "{linked}");
+    assert_eq!(target(&["--words", "whitespace"])["target"], serde_json::json!(["猫です。"]));
+    assert_eq!(target(&["--words", "characters"])["source"], serde_json::json!(["a", "c", "a", "t"]));
+}
+
+#[test]
 fn words_and_their_symbols_have_exact_hard_attention() {
     let spoken = "abby\ta b i\nabandonner\ta b ɑ̃ d ɔ n e\nabidjan\ta b i d ʒ ɑ̃\n";
     let choice = |text: &str, options: &[&str]| {

@@ -203,7 +203,7 @@ fn refuses_a_missing_or_damaged_base_model() {
     let dir = dir();
     std::fs::create_dir(dir.path("empty")).unwrap();
     for from in ["gone", "empty", "pairs.tsv"] {
-        train_from(&dir, from, "out", &[]).refused_with(1, &[from, "no model here for --init-from"]);
+        train_from(&dir, from, "out", &[]).refused_with(1, &[from, "no model here", "--init-from"]);
     }
     let model = dir.read("model/model.safetensors");
     dir.write("model/model.safetensors", &model[..model.len() / 2]);

@@ -160,6 +160,7 @@ impl Model {
         let gold_base = options.take(py, "gold_base")?.unwrap_or(0);
         let flags = ["confidence", "by_length", "search_threshold"].map(|name| options.take(py, name));
         let [confidence, by_length, search_threshold] = flags;
+        let tokenize = options.take(py, "tokenize")?;
         let reverse_model = options.take(py, "reverse_model")?;
         let precision = options.take(py, "precision")?.unwrap_or_default();
         let overrides: InferenceOverrides = options.structure(py)?;
@@ -168,6 +169,7 @@ impl Model {
         let evaluator = Evaluator::new(&pairs)
             .decode(&decoding)
             .precision(precision)
+            .tokenize(tokenize)
             .confidence(confidence?.unwrap_or(false))
             .by_length(by_length?.unwrap_or(false))
             .search_threshold(search_threshold?.unwrap_or(false));
@@ -184,7 +186,7 @@ impl Model {
             let scores = SystemScores::Translations(Box::new(evaluation));
             let result = [SystemResult::new(self.translator.path().display().to_string(), None, scores)];
             let mut text = Vec::new();
-            write_report(&mut text, &result)?;
+            write_report(&mut text, &result, false)?;
             Ok((report_json(&result)?, String::from_utf8(text)?, translations))
         })
     }
