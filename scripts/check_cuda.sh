@@ -58,7 +58,7 @@ cargo test "${build[@]}" --lib kernels::cuda
 softalign=$target/cuda/softalign
 "$softalign" --version
 if $gpu; then
-    cargo test "${build[@]}" --test cuda -- --test-threads 1
+    cargo test "${build[@]}" --test library cuda:: -- --test-threads 1
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     head -n 1000 data/train.tsv > "$work/pairs.tsv"
@@ -80,7 +80,7 @@ if $gpu; then
         exit 1
     }
 else
-    cargo test "${build[@]}" --test cuda --no-run
+    cargo test "${build[@]}" --test library --no-run
     if message=$("$softalign" translate --device cuda --quiet <<< "A hat." 2>&1); then
         echo "translated without a GPU" >&2
         exit 1

@@ -32,7 +32,7 @@ PATH="$tools:$PATH" maturin build --release --locked --sdist --out "$wheels" "$@
 
 user=$(environment "$work/user")
 "$user/python" -m pip install --quiet "$wheels"/*.whl
-"$user/python" -m pip install --quiet pytest mypy "typing-extensions>=4.1" pandas matplotlib tqdm sacrebleu datasets pyspark \
+"$user/python" -m pip install --quiet pytest mypy "typing-extensions>=4.1" pandas matplotlib tqdm sacrebleu polars datasets pyspark \
     ipykernel nbconvert
 mkdir "$work/empty"
 cd "$work/empty"

@@ -38,6 +38,25 @@ Keyword arguments are named as the [options of the command](cli.md), with `_` fo
 the names of its directories. Ctrl-C ends a call in good order: training saves everything first. Messages go to the logger
 `softalign`; nothing is printed unless `progress=True` asks for it.
 
+Data frames of pandas and polars are pairs if they have two columns, and each column is a list of sentences:
+
+```python
+import pandas as pd
+
+table = pd.read_csv("sentences.csv")                   # columns id, en, fr
+softalign.train(table[["en", "fr"]], "my-model")
+table["translated"] = model.translate(table["en"])
+model.evaluate(table[["en", "fr"]]).bleu
+```
+
+```python
+import polars as pl
+
+table = pl.read_csv("sentences.csv")
+softalign.train(table[["en", "fr"]], "my-model")
+table = table.with_columns(translated=pl.Series(model.translate(table["en"])))
+```
+
 For users of CTranslate2:
 
 | CTranslate2 | softalign |

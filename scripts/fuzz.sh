@@ -19,7 +19,7 @@ if [ "${1:-}" = --seeds ]; then
     rm -rf "$work/minimized"
     cp -r "$work/seeds" "$work/minimized"
     fuzz cmin bytes "$work/minimized" > /dev/null 2>&1
-    # Long inputs are mutations of settings and tokenizers, which tests/mutations.rs makes itself.
+    # Long inputs are mutations of settings and tokenizers, which tests/files/mutations.rs makes itself.
     find "$work/minimized" -type f -size -200c -exec sh -c 'od -An -v -tx1 "$1" | tr -d " \n"; echo' _ {} \; \
         | LC_ALL=C sort -u > tests/fuzz/seeds.txt
     wc -l tests/fuzz/seeds.txt

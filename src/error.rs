@@ -41,9 +41,19 @@ impl Error {
         Some(usage.option.as_ref()?.replace('-', "_"))
     }
 
-    /// Returns the message with the names of arguments as in JSON and in Python: `length_penalty` for `--length-penalty`.
+    /// Returns the message with the names of arguments as in JSON and in Python, `length_penalty` for `--length-penalty`, and
+    /// without advice for the command line.
     pub fn in_arguments(&self) -> String {
-        with_field_names(&self.to_string())
+        self.in_terms(&|option| option.replace('-', "_"))
+    }
+
+    /// Returns the message as [`Self::in_arguments`] does, with other names of the options.
+    pub fn in_terms(&self, name: &dyn Fn(&str) -> String) -> String {
+        let causes = self.source.chain().map(|cause| match advised(cause) {
+            Some(Advised { message, .. }) => message.clone(),
+            None => reason_of(cause),
+        });
+        in_terms(&in_one_line(causes), name)
     }
 
     /// Returns the error with its chain of causes.
@@ -54,7 +64,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(formatter, "{:#}", self.source)
+        formatter.write_str(&message_of(&self.source))
     }
 }
 
@@ -135,15 +145,15 @@ pub(crate) fn usage_of<T>(option: &str, reason: impl Into<String>) -> anyhow::Re
     Err(UsageError::of(option, reason).into())
 }
 
-/// Replaces names of options on the command line, such as `--length-penalty`, by the fields `length_penalty`.
-fn with_field_names(message: &str) -> String {
+/// Replaces the options of the command line in a message, such as `--length-penalty`, by the names that `name` has for them.
+pub fn in_terms(message: &str, name: &dyn Fn(&str) -> String) -> String {
     let mut parts = message.split("--");
     let mut named = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let end = part.find(|sign: char| !sign.is_ascii_lowercase() && sign != '-').unwrap_or(part.len());
         let (option, rest) = part.split_at(end);
         if option.starts_with(|first: char| first.is_ascii_lowercase()) && !named.ends_with(char::is_alphanumeric) {
-            named += &option.replace('-', "_");
+            named += &name(option);
         } else {
             named += "--";
             named += option;
@@ -151,6 +161,60 @@ fn with_field_names(message: &str) -> String {
         named += rest;
     }
     named
+}
+
+/// Returns an error with its causes in one line, in words for users.
+pub fn message_of(error: &anyhow::Error) -> String {
+    in_one_line(error.chain().map(reason_of))
+}
+
+fn in_one_line(causes: impl Iterator<Item = String>) -> String {
+    causes.collect::<Vec<_>>().join(": ").replace('\n', " ")
+}
+
+fn reason_of(cause: &(dyn std::error::Error + 'static)) -> String {
+    cause.downcast_ref::<std::io::Error>().map_or_else(|| cause.to_string(), io_reason)
+}
+
+/// Returns the reason of a failed system call without its number.
+pub fn io_reason(failure: &std::io::Error) -> String {
+    let reason = failure.to_string();
+    match failure.raw_os_error() {
+        _ if failure.kind() == IoErrorKind::IsADirectory => "this is a directory, not a file".to_owned(),
+        Some(code) => reason.trim_end_matches(&format!(" (os error {code})")).to_owned(),
+        None => reason,
+    }
+}
+
+/// Returns a number in digits, or with an exponent if these would be many.
+pub(crate) fn written_number(value: f64) -> String {
+    if value == 0.0 || (1e-6..1e15).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
+}
+
+/// Message with advice that names options and commands, which only users of the command line see.
+#[derive(Debug)]
+struct Advised {
+    message: String,
+    advice: String,
+}
+
+impl fmt::Display for Advised {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "{}; {}", self.message, self.advice)
+    }
+}
+
+impl std::error::Error for Advised {}
+
+/// Returns the message with advice that an error is, if it is one.
+fn advised<'e>(cause: &'e (dyn std::error::Error + 'static)) -> Option<&'e Advised> {
+    cause.downcast_ref::<std::io::Error>()?.get_ref()?.downcast_ref()
+}
+
+/// Fails with an error of the class [`ErrorKind::NotFound`], with advice for the command line.
+pub(crate) fn not_found_with_advice<T>(message: impl Into<String>, advice: &str) -> anyhow::Result<T> {
+    let advised = Advised { message: message.into(), advice: advice.to_owned() };
+    Err(std::io::Error::new(IoErrorKind::NotFound, advised).into())
 }
 
 /// Fails with an error of the class [`ErrorKind::NotFound`].
@@ -184,7 +248,7 @@ mod tests {
             ("--", "--"),
             ("", ""),
         ] {
-            assert_eq!(with_field_names(message), named);
+            assert_eq!(in_terms(message, &|option| option.replace('-', "_")), named);
         }
     }
 
@@ -197,6 +261,25 @@ mod tests {
             ("--top-k needs --sample", "top_k needs sample")
         );
         assert_eq!(Error::from(anyhow::anyhow!("damaged")).argument(), None);
+    }
+
+    #[test]
+    fn says_nothing_of_the_library_that_failed() {
+        let directory = std::fs::read(".").context("here: cannot read this file").unwrap_err();
+        assert_eq!(message_of(&directory), "here: cannot read this file: this is a directory, not a file");
+        let missing = std::fs::read("/nowhere").context("/nowhere: cannot read this file").unwrap_err();
+        assert_eq!(message_of(&missing), "/nowhere: cannot read this file: No such file or directory");
+        let numbers = [0.0, -1.0, 0.25, 1e14, 1e300].map(written_number);
+        assert_eq!(numbers, ["0", "-1", "0.25", "100000000000000", "1e300"]);
+    }
+
+    #[test]
+    fn advice_for_the_command_line_is_not_for_arguments() {
+        let error = not_found_with_advice::<()>("m: no model here", "train one with softalign train").unwrap_err();
+        let error = Error::from(error.context("x"));
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert_eq!(error.to_string(), "x: m: no model here; train one with softalign train");
+        assert_eq!(error.in_arguments(), "x: m: no model here");
     }
 
     #[test]

@@ -93,9 +93,9 @@ impl WordAligner {
         })
     }
 
-    /// Iterates over the target words of the training pairs, in lower case.
-    pub fn target_words(&self) -> impl Iterator<Item = &str> {
-        self.words[1].words().iter().map(String::as_str)
+    /// Iterates over the words of the sources (side 0) or targets (side 1) of the training pairs, in lower case.
+    pub fn words(&self, side: usize) -> impl Iterator<Item = &str> {
+        self.words[side].words().iter().map(String::as_str)
     }
 
     /// True if a word of the source (side 0) or the target (side 1) is in the training pairs.

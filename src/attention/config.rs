@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::mode::AttentionMode;
 use super::scores::{Projections, ScoreName, ScoreParam};
+use crate::error::written_number;
 use crate::parameters::{Init, ParameterSpec};
 
 /// Least temperature: energies divided by less would not be finite in 32 bits.
@@ -194,9 +195,9 @@ impl AttentionConfig {
         }
         if self.temperature < MIN_TEMPERATURE {
             return Err(format!(
-                "attention-temperature must be at least {MIN_TEMPERATURE:?}, not {:?}; use hard-attention to \
+                "attention-temperature must be at least {MIN_TEMPERATURE}, not {}; use hard-attention to \
                  select the largest weight",
-                self.temperature
+                written_number(self.temperature)
             ));
         }
         let changed = [

@@ -129,7 +129,7 @@ pub(super) fn is_same_file(file: &File, path: &Path) -> bool {
     }
 }
 
-fn parent_dir(path: &Path) -> &Path {
+pub(super) fn parent_dir(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use candle_core::Device;
 
 use super::dir_state::DirState;
-use super::{Checkpoint, Config, FORMAT_VERSION, ModelDir};
+use super::{Checkpoint, Config, FORMAT_VERSION, ModelDir, TrainedPairs};
 use crate::parameters::Parameters;
 use crate::reporter::Reporter;
 
@@ -72,6 +72,12 @@ fn write(out: &ModelDir, from: &[&Path], first: &Checkpoint, parameters: &Parame
     };
     let checkpoint = Checkpoint::new(config, first.source.clone(), first.target.clone())?;
     let (aligner, lexicon) = (model_dir.load_aligner(first)?, model_dir.load_lexicon(first)?);
+    let mut trained_pairs: Option<TrainedPairs> = None;
+    for path in from {
+        let directory = ModelDir::new(path);
+        let Some(more) = directory.load_trained_pairs(&directory.load()?)? else { continue };
+        trained_pairs = Some(trained_pairs.unwrap_or_default().with(more));
+    }
     out.make()?;
     let lock = out.lock()?;
     ensure_vacant(out)?;
@@ -86,6 +92,9 @@ fn write(out: &ModelDir, from: &[&Path], first: &Checkpoint, parameters: &Parame
     }
     if let Some(lexicon) = lexicon {
         out.save_lexicon(&checkpoint, &lexicon)?;
+    }
+    if let Some(pairs) = trained_pairs {
+        out.save_trained_pairs(&checkpoint, &pairs)?;
     }
     out.save_model(&checkpoint, parameters)
 }

@@ -9,14 +9,14 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::{Device, Tensor};
 use safetensors::Dtype;
 
-use super::atomic_file::cannot_read;
+use super::atomic_file::{cannot_read, parent_dir};
 use super::identity::{BELONGS_TO, Checkpoint};
 use super::lock::holder;
 use super::model_dir::{ALIGNER, CONFIG, JOINT, LEXICON, MODEL, ModelDir, SOURCE, TARGET};
 use super::safetensors_io::{Header, zeros_in_huge_pages};
 use super::{Config, aligner, lexicon};
 use crate::aligner::WordAligner;
-use crate::error::not_found;
+use crate::error::{not_found, not_found_with_advice};
 use crate::model::{Architecture, TokenLexicon};
 use crate::parameters::Parameters;
 use crate::text::Vocabulary;
@@ -41,12 +41,25 @@ impl ModelDir {
     fn load_config(&self) -> Result<Config> {
         let path = self.path().join(CONFIG);
         if !path.exists() {
-            let hint = "train one with softalign train --train PAIRS.tsv --out DIR, or name another with --model DIR";
-            return not_found(format!("{}: no model here ({CONFIG} is missing); {hint}", self.path().display()));
+            let advice = "train one with softalign train --train PAIRS.tsv --out DIR, or name another with --model DIR";
+            return not_found_with_advice(self.no_model_here(), advice);
         }
         let config = Config::parse(&self.read_text(CONFIG)?).with_context(|| path.display().to_string())?;
         config.architecture.check().map_err(|reason| anyhow!("{}: {reason}", path.display()))?;
         Ok(config)
+    }
+
+    /// Says that the directory holds no model, or that the path is a file.
+    pub fn no_model_here(&self) -> String {
+        let path = self.path().display();
+        if !self.path().is_file() {
+            return format!("{path}: no model here ({CONFIG} is missing)");
+        }
+        let directory = parent_dir(self.path());
+        if directory.join(CONFIG).exists() {
+            return format!("{path}: no model here, but a file of one; name its directory, {}", directory.display());
+        }
+        format!("{path}: no model here; this is a file, and a model is a directory")
     }
 
     fn load_vocabularies(&self, config: Config) -> Result<Checkpoint> {

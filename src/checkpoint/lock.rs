@@ -143,7 +143,8 @@ fn host() -> String {
 }
 
 pub(super) fn cannot_write_dir(model_dir: &Path) -> String {
-    format!("{}: cannot write to this directory; choose another with --out", model_dir.display())
+    let what = if model_dir.is_file() { "is a file, not a directory" } else { "cannot write to this directory" };
+    format!("{}: {what}; choose another with --out", model_dir.display())
 }
 
 #[cfg(test)]

@@ -40,12 +40,13 @@ mod retention;
 mod safetensors_io;
 mod save;
 mod tfevents;
+mod trained_pairs;
 
 pub use atomic_file::{PendingFile, open_own_file, remove_abandoned, remove_pending, write_atomically};
 pub use averaging::average;
 pub use config::{
-    BaseModel, ConfidenceCalibration, Config, CorpusSource, DataSummary, FORMAT_VERSION, GuideSummary, Invocation,
-    SyntheticCorpus, VocabOverlap, fingerprint, fingerprint_of_text,
+    BaseModel, ConfidenceCalibration, Config, CorpusSource, DataSummary, DoubtLimits, FORMAT_VERSION, GuideSummary,
+    Invocation, SyntheticCorpus, VocabOverlap, fingerprint, fingerprint_of_text,
 };
 pub use dir_state::DirState;
 pub use identity::Checkpoint;
@@ -54,3 +55,4 @@ pub use lock::Lock;
 pub use model_dir::ModelDir;
 pub use resume::Resume;
 pub use tfevents::EventFile;
+pub use trained_pairs::TrainedPairs;

@@ -18,6 +18,7 @@ pub(super) const TARGET: &str = "target.tokenizer.json";
 pub(super) const MODEL: &str = "model.safetensors";
 pub(super) const ALIGNER: &str = "aligner.safetensors";
 pub(super) const LEXICON: &str = "lexicon.safetensors";
+pub(super) const TRAINED_PAIRS: &str = "trained_pairs.safetensors";
 pub(super) const RESUME: &str = "resume.safetensors";
 pub(super) const RESUME_JSON: &str = "resume.json";
 const LOG: &str = "log.jsonl";
@@ -26,7 +27,7 @@ const ATTENTION: &str = "attention.jsonl";
 const ATTENTION_HTML: &str = "attention.html";
 
 /// All file names, apart from the numbered event files.
-pub(super) const FILES: [&str; 13] = [
+pub(super) const FILES: [&str; 14] = [
     CONFIG,
     JOINT,
     SOURCE,
@@ -34,6 +35,7 @@ pub(super) const FILES: [&str; 13] = [
     MODEL,
     ALIGNER,
     LEXICON,
+    TRAINED_PAIRS,
     RESUME,
     RESUME_JSON,
     LOG,

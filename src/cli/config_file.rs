@@ -11,6 +11,7 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, Error, ValueHint};
 use serde_json::{Map, Value};
 
 use crate::checkpoint::Config;
+use crate::error::{io_reason, message_of};
 use crate::metrics::edit_distance;
 use crate::render::escape_controls;
 use crate::trainer::InitVocabulary;
@@ -209,7 +210,8 @@ fn in_group(command: &Command, group: &str, option: &Arg) -> bool {
 
 /// Reads the options of a command from a file.
 fn read_options(command: &Command, path: &Path) -> Result<Vec<OptionValue>, String> {
-    let text = std::fs::read_to_string(path).map_err(|reason| format!("cannot read this file: {reason}"))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|reason| format!("cannot read this file: {}", io_reason(&reason)))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let value: Value = serde_json::from_str(text).map_err(|reason| format!("invalid JSON: {reason}"))?;
     match value {
@@ -225,11 +227,11 @@ fn options_of_object(command: &Command, object: &Map<String, Value>) -> Result<V
     for (key, value) in object {
         let wanted = key.replace('_', "-");
         if wanted == "config" {
-            return Err(format!("{key:?} is not allowed in a config file"));
+            return Err(format!("\"{key}\" is not allowed in a config file"));
         }
         let known = options(command).find(|(_, long)| *long == wanted);
         let (option, long) = known.ok_or_else(|| unknown_option(command, key, &wanted))?;
-        found.extend(option_values(command, option, long, value).map_err(|reason| format!("{key:?} {reason}"))?);
+        found.extend(option_values(command, option, long, value).map_err(|reason| format!("\"{key}\" {reason}"))?);
     }
     Ok(found)
 }
@@ -238,14 +240,14 @@ fn unknown_option(command: &Command, key: &str, wanted: &str) -> String {
     /// Maximum number of characters shown of a key. No option is as long.
     const MAX_SHOWN: usize = 60;
     if let Some((end, _)) = key.char_indices().nth(MAX_SHOWN) {
-        return format!("{:?} is not an option of softalign {}", format!("{}…", &key[..end]), command.get_name());
+        return format!("\"{}…\" is not an option of softalign {}", &key[..end], command.get_name());
     }
     let wanted: Vec<char> = wanted.chars().collect();
     let nearest = options(command)
         .map(|(_, long)| long)
         .min_by_key(|long| edit_distance(&long.chars().collect::<Vec<char>>(), &wanted));
-    let nearest = nearest.map(|long| format!("; did you mean {long:?}?")).unwrap_or_default();
-    format!("{key:?} is not an option of softalign {}{nearest}", command.get_name())
+    let nearest = nearest.map(|long| format!("; did you mean \"{long}\"?")).unwrap_or_default();
+    format!("\"{key}\" is not an option of softalign {}{nearest}", command.get_name())
 }
 
 /// Converts an option's JSON value. `null` leaves the option unset, and so does `false` where `true` sets it without a value.
@@ -322,7 +324,7 @@ fn options_of_model(command: &Command, json: &str) -> Result<Vec<OptionValue>, S
             command.get_name()
         ));
     }
-    let begun = Config::parse(json).map_err(|reason| format!("{reason:#}"))?.begun;
+    let begun = Config::parse(json).map_err(|reason| message_of(&reason))?.begun;
     let mut options = begun.map(|begun| begun.options).unwrap_or_default();
     if options.is_empty() {
         return Err("this model's config does not record the options of its training".to_owned());

@@ -1,11 +1,15 @@
 //! Errors of clap in one line: what is wrong, then what to do and whose help to see.
 
+use std::error::Error as _;
 use std::ffi::OsString;
+use std::net::AddrParseError;
+use std::num::{ParseFloatError, ParseIntError};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command, Error};
 
 use super::config_file::{OptionValue, built_subcommand, typed_options};
+use super::hints::with_hint;
 use crate::render::escape_controls;
 
 /// Start of a line with advice in a rendered error.
@@ -19,11 +23,50 @@ pub fn in_one_line(mut error: Error, cli: &Command, arguments: &[OsString]) -> E
     {
         return error;
     }
+    let command = subcommand(cli, arguments).map(|(name, _)| name);
+    error = with_hint(error, cli, command.as_deref());
     escape_arguments(&mut error);
     let message = missing_arguments(&error, cli, arguments);
-    let message = message.unwrap_or_else(|| joined_lines(&error.render().to_string()));
-    let command = subcommand(cli, arguments).map(|(name, _)| format!(" {name}")).unwrap_or_default();
+    let mut message = message.unwrap_or_else(|| joined_lines(&error.render().to_string()));
+    if let (Some(reason), Some(words)) = (error.source(), expected_value(&error)) {
+        message = message.replacen(&reason.to_string(), &words, 1);
+    }
+    let command = command.map(|name| format!(" {name}")).unwrap_or_default();
     Error::raw(error.kind(), format!("{message}; see '{}{command} --help'\n", cli.get_name()))
+}
+
+/// Returns the reason why a value is invalid, in words for users, if Rust's library or clap gave it.
+fn expected_value(error: &Error) -> Option<String> {
+    let reason = error.source()?;
+    let value = match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(value)) => value,
+        _ => "",
+    };
+    if reason.is::<ParseIntError>() {
+        return Some("expected a whole number of at least 0".to_owned());
+    }
+    if reason.is::<ParseFloatError>() {
+        return Some(expected_number(value));
+    }
+    if reason.is::<AddrParseError>() {
+        return Some("expected an IP address, such as 127.0.0.1, or 0.0.0.0 for all networks".to_owned());
+    }
+    let text = reason.to_string();
+    let (first, last) = text.split_once(" is not in ")?.1.split_once("..=")?;
+    Some(format!("expected a whole number from {first} to {last}"))
+}
+
+/// Says how to write a number: with a point, and without a unit.
+fn expected_number(value: &str) -> String {
+    let with_point = value.replace(',', ".");
+    if with_point.parse::<f64>().is_ok() {
+        return format!("expected a number with a point, such as {with_point}");
+    }
+    let digits = value.trim_end_matches(|character: char| !character.is_ascii_digit());
+    match digits.parse::<f64>() {
+        Ok(_) => format!("expected a number without a unit, such as {digits}"),
+        Err(_) => "expected a number, such as 0.5".to_owned(),
+    }
 }
 
 /// Escapes the arguments that the message repeats, since a terminal would interpret them.

@@ -9,6 +9,7 @@ mod error_line;
 mod evaluate;
 mod explicit_args;
 mod export;
+mod hints;
 mod links;
 mod names;
 mod pairs;

@@ -4,42 +4,14 @@ use std::any::TypeId;
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::builder::{OsStr, Resettable, StyledStr};
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::builder::{OsStr, Resettable};
 use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 
 use super::Cli;
 use super::config_file::ExpandedArgs;
 use super::error_line::in_one_line;
+use crate::error::io_reason;
 use crate::text::check_standard_output;
-
-/// Options of other programs that are called otherwise here, where a similar name would mislead.
-const OTHER_OPTIONS: [(&str, &str); 14] = [
-    ("--lr", "'--learning-rate'"),
-    ("--batch-size", "'--batch-sentences' or '--batch-tokens'"),
-    ("--batch", "'--batch-sentences' or '--batch-tokens'"),
-    ("--epochs", "'--max-epochs'"),
-    ("--num-epochs", "'--max-epochs'"),
-    ("--early-stopping", "'--patience'"),
-    ("--vocab-size", "'--vocabulary-size'"),
-    ("--beam-size", "'--beam'"),
-    ("--gpu", "'--device cuda'"),
-    ("--workers", "'--threads'"),
-    ("--src", "'--source'"),
-    ("--tgt", "'--target'"),
-    ("--dev", "'--valid'"),
-    ("--heuristic", "'--symmetrize'"),
-];
-/// Commands of other programs, with what does their work here.
-const OTHER_COMMANDS: [(&str, &str); 6] = [
-    ("predict", TRANSLATE),
-    ("decode", TRANSLATE),
-    ("test", "'softalign evaluate' measures a model"),
-    ("preprocess", "'softalign train' reads sentence pairs as they are"),
-    ("finetune", "'softalign train --init-from DIR' continues from a model"),
-    ("export", "'softalign align' and 'softalign translate' write other formats with --format"),
-];
-const TRANSLATE: &str = "'softalign translate' translates sentences, files and streams";
 
 impl Cli {
     /// Returns clap's definition of the command line.
@@ -57,10 +29,8 @@ impl Cli {
         let expanded = ExpandedArgs::new(&definition, arguments)?;
         let parsed = definition.try_get_matches_from_mut(&expanded.arguments);
         let parsed = parsed.and_then(|matches| Self::from_arg_matches(&matches));
-        let mut cli = parsed.map_err(|error| {
-            let error = with_hint(expanded.with_config_path(error));
-            in_one_line(error, &command(), &expanded.arguments)
-        })?;
+        let mut cli =
+            parsed.map_err(|error| in_one_line(expanded.with_config_path(error), &command(), &expanded.arguments))?;
         cli.command_line = expanded.self_contained.iter().map(|part| part.to_string_lossy().into_owned()).collect();
         Ok(cli)
     }
@@ -71,7 +41,7 @@ fn exit(error: &Error) -> ! {
     let writable = if error.use_stderr() { Ok(()) } else { check_standard_output() };
     let code = match writable.and_then(|()| error.print()).and_then(|()| std::io::stdout().flush()) {
         Err(failure) if failure.kind() != std::io::ErrorKind::BrokenPipe => {
-            let _ = writeln!(std::io::stderr(), "error: standard output: cannot write: {failure}");
+            let _ = writeln!(std::io::stderr(), "error: standard output: cannot write: {}", io_reason(&failure));
             1
         }
         _ => error.exit_code(),
@@ -101,59 +71,83 @@ fn with_environment_default(option: Arg) -> Arg {
 /// Accepts negative numbers as values, so that errors name the range and not an unknown option.
 fn with_negative_numbers(option: Arg) -> Arg {
     let kind = option.get_value_parser().type_id();
-    if kind == TypeId::of::<usize>() {
-        option.allow_negative_numbers(true).value_parser(parse_whole::<usize>)
-    } else if kind == TypeId::of::<u64>() {
-        option.allow_negative_numbers(true).value_parser(parse_whole::<u64>)
-    } else {
-        let numbers = [TypeId::of::<f64>(), TypeId::of::<f32>(), TypeId::of::<u16>(), TypeId::of::<u8>()];
-        option.allow_negative_numbers(numbers.into_iter().any(|number| kind == number))
+    let numbers = [
+        TypeId::of::<f64>(),
+        TypeId::of::<f32>(),
+        TypeId::of::<usize>(),
+        TypeId::of::<u64>(),
+        TypeId::of::<u16>(),
+        TypeId::of::<u8>(),
+    ];
+    option.allow_negative_numbers(numbers.into_iter().any(|number| kind == number))
+}
+
+#[cfg(test)]
+mod tests {
+    use rayon::prelude::*;
+
+    use super::*;
+
+    /// Words of Rust's library and of clap that say nothing to users.
+    const INTERNAL: [&str; 8] = [
+        "float literal",
+        "invalid digit",
+        "empty string",
+        "too large to fit",
+        "number too",
+        "..=",
+        "address syntax",
+        "is not in",
+    ];
+    const VALUES: [&str; 4] = ["5m", "-7", "", "99999999999999999999999"];
+
+    fn refusal(arguments: &[&str]) -> Option<String> {
+        let arguments = arguments.iter().map(OsString::from).collect();
+        Cli::parse_args(arguments).err().map(|error| error.to_string())
     }
-}
 
-fn parse_whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| "expected a whole number of at least 0".to_owned())
-}
-
-/// Replaces clap's proposal of a similar name where another hint helps more.
-fn with_hint(mut error: Error) -> Error {
-    let hint = match error.kind() {
-        ErrorKind::UnknownArgument => context_text(&error, ContextKind::InvalidArg).and_then(hint_for_option),
-        ErrorKind::InvalidSubcommand => context_text(&error, ContextKind::InvalidSubcommand).and_then(hint_for_command),
-        _ => None,
-    };
-    if let Some(hint) = hint {
-        // The usage that clap prints has its own proposal.
-        for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::Usage] {
-            error.remove(kind);
+    #[test]
+    fn errors_of_values_are_in_words() {
+        let definition = command();
+        let mut lines = Vec::new();
+        for command in definition.get_subcommands() {
+            let with_value = command.get_arguments().filter(|option| option.get_action().takes_values());
+            for long in with_value.filter_map(Arg::get_long) {
+                lines.extend(VALUES.map(|value| [command.get_name().to_owned(), format!("--{long}={value}")]));
+            }
         }
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(hint)]));
+        assert!(lines.len() > 500, "{}", lines.len());
+        lines.par_iter().for_each(|[command, option]| {
+            let message = refusal(&["softalign", command, option]).unwrap_or_default();
+            let internal = INTERNAL.into_iter().find(|internal| message.contains(internal));
+            assert!(internal.is_none() && message.trim_end().lines().count() < 2, "{command} {option}: {message}");
+        });
     }
-    error
-}
 
-fn context_text(error: &Error, kind: ContextKind) -> Option<&str> {
-    match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text),
-        _ => None,
-    }
-}
-
-fn hint_for_command(unknown: &str) -> Option<String> {
-    OTHER_COMMANDS.iter().find(|(name, _)| *name == unknown).map(|(_, hint)| (*hint).to_owned())
-}
-
-/// Names an option that does the same as an unknown one, or the commands that have it.
-fn hint_for_option(unknown: &str) -> Option<String> {
-    if let Some((_, name)) = OTHER_OPTIONS.iter().find(|(name, _)| *name == unknown) {
-        return Some(format!("'{unknown}' is called {name} here"));
-    }
-    let mut owners = Vec::new();
-    for command in Cli::command().get_subcommands() {
-        let mut options = command.get_arguments().filter_map(Arg::get_long);
-        if options.any(|long| unknown.strip_prefix("--") == Some(long)) {
-            owners.push(format!("'softalign {}'", command.get_name()));
+    #[test]
+    fn values_and_names_have_the_hint_that_helps() {
+        for (arguments, expected) in [
+            (&["train", "--max-minutes", "5m"][..], "expected a number without a unit, such as 5"),
+            (&["translate", "--length-penalty", "0,6"], "expected a number with a point, such as 0.6"),
+            (&["translate", "--beam", "-1"], "expected a whole number of at least 0"),
+            (&["translate", "--threads", "0"], "expected a whole number from 1 to 1024"),
+            (&["translate", "--glossary", "a"], "'--glossary' is called '--terms' here"),
+            (&["evaluate", "--reference", "a"], "'--reference' is called '--target' here"),
+            (
+                &["translate", "--heads", "2"],
+                "'--head' is one of this command; '--heads' is an option of 'softalign train'",
+            ),
+            (&["translate", "--nonsense"], "unexpected argument '--nonsense' found; see"),
+        ] {
+            let message = refusal(&[&["softalign"], arguments].concat()).unwrap();
+            assert!(message.contains(expected), "{arguments:?}: {message}");
+        }
+        #[cfg(feature = "serve")]
+        for (argument, expected) in
+            [("--host=a", "expected an IP address"), ("checkpoints", "'--model checkpoints' names")]
+        {
+            let message = refusal(&["softalign", "serve", argument]).unwrap();
+            assert!(message.contains(expected), "{message}");
         }
     }
-    (!owners.is_empty()).then(|| format!("'{unknown}' is an option of {}", owners.join(" and ")))
 }

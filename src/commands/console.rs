@@ -1,12 +1,14 @@
 //! Standard error: notes, warnings, errors and progress bars. Control characters in names and sentences are escaped.
 
 use std::io::{IsTerminal, Result as IoResult, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use console::Term;
+use console::{Term, measure_text_width};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
 use unicode_width::UnicodeWidthStr;
 
+use crate::error::message_of;
 use crate::render::{escape_controls, escape_controls_by_line};
 use crate::reporter::{Reporter, Stage};
 use crate::training::Observer;
@@ -73,8 +75,7 @@ impl Console {
 
     /// Prints the error that ends the program, in one line.
     pub fn error(&self, error: &anyhow::Error) {
-        let line = format!("{error:#}").replace('\n', " ");
-        let _ = writeln!(std::io::stderr(), "error: {}", escape_controls(&line));
+        let _ = writeln!(std::io::stderr(), "error: {}", escape_controls(&message_of(error)));
     }
 
     /// Returns a progress bar of `length` items, if known. It is drawn only in a terminal.
@@ -104,54 +105,67 @@ impl Console {
         if self.quiet || !self.terminal {
             return ProgressDrawTarget::hidden();
         }
-        ProgressDrawTarget::term_like(Box::new(BarTerminal(Term::buffered_stderr())))
+        let terminal = BarTerminal { terminal: Term::buffered_stderr(), drawn: AtomicUsize::new(0) };
+        ProgressDrawTarget::term_like(Box::new(terminal))
     }
 }
 
 /// Terminal of bars, which fill all but its last columns. The echo of Ctrl-C, `^C`, fits there; in a line of its own, it would
 /// keep the bar from being erased.
 #[derive(Debug)]
-struct BarTerminal(Term);
+struct BarTerminal {
+    terminal: Term,
+    /// Columns of the line that was drawn.
+    drawn: AtomicUsize,
+}
 
 impl TermLike for BarTerminal {
     fn width(&self) -> u16 {
-        self.0.size().1.saturating_sub(ECHO_WIDTH + 1)
+        self.terminal.size().1.saturating_sub(ECHO_WIDTH + 1)
     }
 
     fn height(&self) -> u16 {
-        self.0.size().0
+        self.terminal.size().0
     }
 
     fn move_cursor_up(&self, lines: usize) -> IoResult<()> {
-        self.0.move_cursor_up(lines)
+        self.terminal.move_cursor_up(lines)
     }
 
     fn move_cursor_down(&self, lines: usize) -> IoResult<()> {
-        self.0.move_cursor_down(lines)
+        self.terminal.move_cursor_down(lines)
     }
 
     fn move_cursor_right(&self, columns: usize) -> IoResult<()> {
-        self.0.move_cursor_right(columns)
+        self.terminal.move_cursor_right(columns)
     }
 
     fn move_cursor_left(&self, columns: usize) -> IoResult<()> {
-        self.0.move_cursor_left(columns)
+        self.terminal.move_cursor_left(columns)
     }
 
     fn write_line(&self, text: &str) -> IoResult<()> {
-        self.0.write_line(text)
+        self.terminal.write_line(text)
     }
 
     fn write_str(&self, text: &str) -> IoResult<()> {
-        self.0.write_str(text)
+        self.drawn.fetch_add(measure_text_width(text), Ordering::Relaxed);
+        self.terminal.write_str(text)
     }
 
     fn clear_line(&self) -> IoResult<()> {
-        self.0.clear_line()
+        // A terminal that has become narrower breaks the line into several.
+        let width = usize::from(self.terminal.size().1).max(1);
+        let lines = self.drawn.swap(0, Ordering::Relaxed).div_ceil(width);
+        for _ in 1..lines {
+            self.terminal.clear_line()?;
+            self.terminal.move_cursor_up(1)?;
+        }
+        self.terminal.clear_line()
     }
 
     fn flush(&self) -> IoResult<()> {
-        self.0.flush()
+        self.terminal.flush()
     }
 }
 

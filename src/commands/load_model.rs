@@ -24,11 +24,11 @@ pub fn translator(
     Translator::load_ensemble_on(directories, device)?.with_overrides(attention, words)
 }
 
-/// Rejects attention options if no model is used.
-pub fn reject_attention_options(args: &InferenceOverrides) -> Result<()> {
+/// Rejects attention options if no attention is used because of the named option.
+pub fn reject_attention_options(args: &InferenceOverrides, because_of: &str) -> Result<()> {
     if *args != InferenceOverrides::default() {
         let options = joined_options_of::<InferenceOverrides>();
-        return usage(format!("{options} need attention: remove --links-from"));
+        return usage(format!("{options} need attention: remove --{because_of}"));
     }
     Ok(())
 }

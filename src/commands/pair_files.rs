@@ -118,7 +118,7 @@ fn named_by_one(argument: &Path) -> Result<NamedPairs> {
     }
     match text.split_once('\t').or_else(|| text.split_once(" ||| ")) {
         Some((source, target)) => Ok(NamedPairs::Text(Pair::new(source, target))),
-        None => usage(format!("{text:?} is not a file; if it is a sentence, its translation is missing")),
+        None => usage(format!("\"{text}\" is not a file; if it is a sentence, its translation is missing")),
     }
 }
 

@@ -17,6 +17,7 @@ use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
 use super::unreadable::Unreadable;
 use crate::cli::TranslateArgs;
+use crate::error::message_of;
 use crate::text::OnError;
 use crate::translator::{LineWarnings, Sentence, Translation};
 
@@ -128,7 +129,7 @@ impl<'a> Repl<'a> {
             ReplInput::Command { name: "quit" | "q", .. } => return Ok(ControlFlow::Break(())),
             ReplInput::Command { name, argument } => {
                 if let Err(reason) = self.execute(name, argument) {
-                    self.console.say(format!("{reason:#}"));
+                    self.console.say(message_of(&reason));
                 }
             }
         }
@@ -183,13 +184,14 @@ impl<'a> Repl<'a> {
         let sentence = match form.read_for(translator, sentence.to_owned()) {
             Ok(sentence) => [sentence],
             Err(reason) => {
-                self.console.say(format!("{reason:#}"));
+                self.console.say(message_of(&reason));
                 return Ok(());
             }
         };
         let mut found = translator.translate(&sentence, self.count, &mut |_| {})?;
         let mut warnings = LineWarnings::default();
         warnings.add_translation(self.count, &found[0][0]);
+        warnings.add_source(self.count, &sentence[0].text[sentence[0].prefix_len..], translator.translator());
         if let Some(source) = form.with_features(&sentence[0]) {
             warnings.add_features(self.count, source, translator.translator());
         }

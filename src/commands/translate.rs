@@ -141,6 +141,7 @@ impl ChunkedWork for LineTranslator<'_> {
         let mut translated = translator.translate(chunk, first, &mut |count| self.bar.advance(count))?;
         for (id, (sentence, translations)) in (first..).zip(chunk.iter().zip(&translated)) {
             self.warnings.add_translation(id, &translations[0]);
+            self.warnings.add_source(id, &sentence.text[sentence.prefix_len..], translator.translator());
             if let Some(source) = form.with_features(sentence) {
                 self.warnings.add_features(id, source, translator.translator());
             }
@@ -299,7 +300,7 @@ fn warn_of_arguments(args: &TranslateArgs, translator: &Translator, console: &Co
     }
     for name in args.text.iter().filter(|text| Path::new(text).is_file()) {
         console
-            .warn(format!("{name:?} is translated as text; to translate the lines of this file, use --input {name}"));
+            .warn(format!("\"{name}\" is translated as text; to translate the lines of this file, use --input {name}"));
     }
 }
 
@@ -314,7 +315,7 @@ fn warn_of_tabs(lines: &[String], console: &Console) {
 }
 
 fn is_word(text: &str) -> bool {
-    word_spans(text, WordSplitting::Whitespace).len() == 1
+    word_spans(text, WordSplitting::Script).len() == 1
 }
 
 /// Rejects options that exclude each other.

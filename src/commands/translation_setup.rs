@@ -33,7 +33,7 @@ impl TranslationSetup {
         let skipped_terms = translator.skipped_terms();
         if let (Some(first), Some(path)) = (skipped_terms.first(), &args.constraints.terms) {
             console.warn(format!(
-                "{}: {} translations, such as {first:?}, contain characters unknown to the model; these terms are ignored",
+                "{}: {} translations, such as \"{first}\", contain characters unknown to the model; these terms are ignored",
                 path.display(),
                 skipped_terms.len()
             ));

@@ -1,5 +1,6 @@
 //! Report of one evaluation, or of several systems side by side, as text.
 
+use std::collections::HashSet;
 use std::io::{Result, Write};
 
 use unicode_width::UnicodeWidthStr;
@@ -13,12 +14,22 @@ use crate::translator::CalibrationError;
 
 /// Width of the labels.
 const LABELS: usize = 14;
+/// Column of the explanations.
+const WORDS: usize = 32;
+/// Width of a table of systems, as far as their scores leave it.
+const TABLE_WIDTH: usize = 80;
 /// Largest p-value that is called significant.
 const SIGNIFICANCE_LEVEL: f64 = 0.05;
+
+const EXACT_MATCH: &str = "translations that equal their references";
+const CHRF: &str = "the same by characters, kinder to word endings";
+const PERPLEXITY: &str = "tokens that it wavers between; 1 is sure";
 
 /// Measure of a system.
 struct Measure {
     label: &'static str,
+    /// What the number means, in a few plain words.
+    words: &'static str,
     number: String,
     /// Text after the number: a unit or an interval.
     suffix: String,
@@ -32,17 +43,22 @@ struct Difference {
 }
 
 impl Measure {
-    fn new(label: &'static str, number: String) -> Self {
-        Self { label, number, suffix: String::new() }
+    fn new(label: &'static str, words: &'static str, number: String) -> Self {
+        Self { label, words, number, suffix: String::new() }
     }
 
     /// Score with two digits after the point.
-    fn score(label: &'static str, value: f64) -> Self {
-        Self::new(label, format!("{value:.2}"))
+    fn score(label: &'static str, words: &'static str, value: f64) -> Self {
+        Self::new(label, words, format!("{value:.2}"))
     }
 
-    fn percent(label: &'static str, value: f64) -> Self {
-        Self { suffix: " %".to_owned(), ..Self::score(label, value) }
+    fn percent(label: &'static str, words: &'static str, value: f64) -> Self {
+        Self { suffix: " %".to_owned(), ..Self::score(label, words, value) }
+    }
+
+    /// Share or probability with three digits after the point.
+    fn share(label: &'static str, words: &'static str, value: f64) -> Self {
+        Self::new(label, words, format!("{value:.3}"))
     }
 
     fn with_interval(mut self, interval: Option<Confidence>) -> Self {
@@ -57,59 +73,70 @@ impl Measure {
 fn measures(scores: &SystemScores) -> Vec<Measure> {
     let (mut measures, gold) = match scores {
         SystemScores::Translations(evaluation) => (translation_measures(evaluation), evaluation.gold.as_ref()),
-        SystemScores::Links { pairs, gold } => (vec![Measure::new("pairs", pairs.to_string())], Some(gold)),
+        SystemScores::Links { pairs, gold } => (vec![pair_count(*pairs)], Some(gold)),
     };
     let Some(GoldScores { agreement, best, .. }) = gold else { return measures };
-    for (label, value) in
-        [("AER", agreement.aer), ("precision", agreement.precision), ("recall", agreement.recall), ("F1", agreement.f1)]
-    {
-        measures.push(Measure::new(label, format!("{value:.3}")));
-    }
+    measures.extend([
+        Measure::share("AER", "wrong and missing word links; 0 is best", agreement.aer),
+        Measure::share("precision", "share of its links that are right", agreement.precision),
+        Measure::share("recall", "share of the right links that it found", agreement.recall),
+        Measure::share("F1", "precision and recall in one number", agreement.f1),
+    ]);
     measures.extend(best.map(|best| Measure {
         label: "best threshold",
+        words: "--threshold with the lowest AER",
         number: format!("{:.2}", best.threshold),
         suffix: format!(" (AER {:.3})", best.aer),
     }));
     measures
 }
 
+fn pair_count(pairs: usize) -> Measure {
+    Measure::new("pairs", "translations compared with references", pairs.to_string())
+}
+
 fn translation_measures(evaluation: &Evaluation) -> Vec<Measure> {
     let CorpusScores { pairs, bleu, chrf, exact_match, errors, ter, perplexity } = evaluation.scores;
     let intervals = evaluation.confidence;
-    let mut measures = vec![Measure::new("pairs", pairs.to_string())];
+    let mut measures = vec![pair_count(pairs)];
     match errors {
         ErrorRates::SingleWords { wer, per } => measures.extend([
-            Measure::percent("WER", wer).with_interval(intervals.and_then(|all| all.wer)),
-            Measure::percent("PER", per).with_interval(intervals.and_then(|all| all.per)),
-            Measure::percent("exact match", exact_match),
-            Measure::score("chrF", chrf).with_interval(intervals.map(|all| all.chrf)),
+            Measure::percent("WER", "words with any error", wer).with_interval(intervals.and_then(|all| all.wer)),
+            Measure::percent("PER", "wrong, missing and added signs", per)
+                .with_interval(intervals.and_then(|all| all.per)),
+            Measure::percent("exact match", EXACT_MATCH, exact_match),
+            Measure::score("chrF", CHRF, chrf).with_interval(intervals.map(|all| all.chrf)),
         ]),
         ErrorRates::Sentences { word_error_rate, character_error_rate } => measures.extend([
-            Measure::score("BLEU", bleu).with_interval(intervals.map(|all| all.bleu)),
-            Measure::score("chrF", chrf).with_interval(intervals.map(|all| all.chrf)),
-            Measure::score("TER", ter).with_interval(intervals.map(|all| all.ter)),
-            Measure::percent("exact match", exact_match),
-            Measure::percent("word errors", word_error_rate),
-            Measure::percent("char errors", character_error_rate),
+            Measure::score("BLEU", "words and phrases as in the references, of 100", bleu)
+                .with_interval(intervals.map(|all| all.bleu)),
+            Measure::score("chrF", CHRF, chrf).with_interval(intervals.map(|all| all.chrf)),
+            Measure::score("TER", "edits to the references, per 100 words", ter)
+                .with_interval(intervals.map(|all| all.ter)),
+            Measure::percent("exact match", EXACT_MATCH, exact_match),
+            Measure::percent("word errors", "wrong, missing and added words", word_error_rate),
+            Measure::percent("char errors", "wrong, missing and added characters", character_error_rate),
         ]),
     }
-    measures.extend(perplexity.map(|perplexity| Measure::new("perplexity", readable(perplexity, 2))));
-    measures.extend(evaluation.calibration_error.map(|CalibrationError { sentence, word }| Measure {
-        label: "ECE",
-        number: format!("{word:.3}"),
-        suffix: format!(" of words, {sentence:.3} of sentences"),
-    }));
+    measures.extend(perplexity.map(|perplexity| Measure::new("perplexity", PERPLEXITY, readable(perplexity, 2))));
+    if let Some(CalibrationError { sentence, word }) = evaluation.calibration_error {
+        measures.push(Measure::share("ECE, words", "error of its confidence; 0 is best", word));
+        measures.push(Measure::share("ECE, sentences", "the same for whole sentences", sentence));
+    }
     measures
 }
 
-/// Writes the measures, the scores by length, and the differences from the first system as text.
+/// Writes the measures, the scores by length, and the differences from the first system as text. `explained` adds what the
+/// measures of a single system mean.
 ///
 /// # Errors
 /// Writing fails.
-pub fn write_report(out: &mut dyn Write, systems: &[SystemResult]) -> Result<()> {
+pub fn write_report(out: &mut dyn Write, systems: &[SystemResult], explained: bool) -> Result<()> {
     if let [only] = systems {
-        for Measure { label, number, suffix } in measures(&only.scores) {
-            writeln!(out, "{label:<LABELS$} {number:>8}{suffix}")?;
+        for Measure { label, words, number, suffix } in measures(&only.scores) {
+            let measure = format!("{label:<LABELS$} {number:>8}{suffix}");
+            let line = if explained { format!("{measure:<WORDS$} {words}") } else { measure };
+            writeln!(out, "{line}")?;
         }
     } else {
         write_table(out, systems)?;
@@ -136,6 +163,29 @@ pub fn write_report(out: &mut dyn Write, systems: &[SystemResult]) -> Result<()>
     write_significance(out, systems)
 }
 
+/// Returns the names of systems for the heads of columns: their ends if they are long, as these differ in paths.
+fn heads(systems: &[SystemResult]) -> Vec<String> {
+    let names: Vec<String> = systems.iter().map(|system| escape_controls(&system.name)).collect();
+    let room = ((TABLE_WIDTH - LABELS) / systems.len()).saturating_sub(2).max(LABELS);
+    let shortened: Vec<String> = names.iter().map(|name| end_of(name, room)).collect();
+    let distinct: HashSet<&String> = shortened.iter().collect();
+    if distinct.len() == names.len() { shortened } else { names }
+}
+
+/// Returns the end of a text in at most `width` columns of a terminal.
+fn end_of(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut end = text;
+    while end.width() >= width {
+        let mut rest = end.chars();
+        rest.next();
+        end = rest.as_str();
+    }
+    format!("…{end}")
+}
+
 /// Writes a row for each measure and a column for each system.
 fn write_table(out: &mut dyn Write, systems: &[SystemResult]) -> Result<()> {
     let columns: Vec<Vec<Measure>> = systems.iter().map(|system| measures(&system.scores)).collect();
@@ -147,8 +197,8 @@ fn write_table(out: &mut dyn Write, systems: &[SystemResult]) -> Result<()> {
     }
     let mut lines: Vec<String> =
         std::iter::once("").chain(labels.clone()).map(|label| format!("{label:<LABELS$}")).collect();
-    for (system, measures) in systems.iter().zip(&columns) {
-        let mut cells = vec![escape_controls(&system.name)];
+    for (head, measures) in heads(systems).into_iter().zip(&columns) {
+        let mut cells = vec![head];
         for label in &labels {
             let measure = measures.iter().find(|measure| measure.label == *label);
             cells.push(measure.map_or(String::new(), |Measure { number, suffix, .. }| format!("{number}{suffix}")));

@@ -1,6 +1,8 @@
 //! Formats that are not read, with the way to a format that is.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
+
+use super::utf16::has_utf_16_mark;
 
 /// First bytes of a format, its name, and what to do.
 struct Unreadable {
@@ -12,11 +14,11 @@ struct Unreadable {
 }
 
 const TO_TEXT: &str = "save its text as .docx, .html or .txt and name that file";
-const NO_TEXT: &str = "it holds no text; name a file of text";
+const NO_TEXT: &str = "name a file of text";
 const DECOMPRESS: &str = "decompress it, or compress it with gzip";
 const UNPACK: &str = "unpack it and name a file in it";
 
-const UNREADABLE: [Unreadable; 17] = [
+const UNREADABLE: [Unreadable; 20] = [
     of(0, b"%PDF-", "a PDF", "extract its text with pdftotext, or save it as .docx, and name that file"),
     of(0, b"{\\rtf", "RTF", "save it as .docx or .odt and name that file"),
     of(0, b"%!PS", "PostScript", TO_TEXT),
@@ -33,6 +35,9 @@ const UNREADABLE: [Unreadable; 17] = [
     of(257, b"ustar", "a tar archive", UNPACK),
     of(0, b"SQLite format 3\0", "a database", "export a table of it as CSV"),
     of(0, b"\x7fELF", "a program", NO_TEXT),
+    of(0, b"MZ\x90\0", "a program", NO_TEXT),
+    of(0, b"\xcf\xfa\xed\xfe", "a program", NO_TEXT),
+    of(3, b"\0\0\0\0\0{\"", "a file of tensors", "--model names the directory of a model"),
     of(0, b"\0\0\0", "a video or another file of bytes", "name its subtitles as .srt or .vtt"),
 ];
 
@@ -50,7 +55,16 @@ pub(super) fn check_readable(start: &[u8], name: &str) -> Result<()> {
             bail!("{name}: this is {format}; {advice}");
         }
     }
+    ensure!(!is_binary(start), "{name}: this is not text, but bytes of an unknown format; {NO_TEXT}");
     Ok(())
+}
+
+/// True for bytes of which many are control characters that text has in no encoding with bytes for ASCII.
+fn is_binary(start: &[u8]) -> bool {
+    const MIN_BYTES: usize = 100;
+    let sample = &start[..start.len().min(1000)];
+    let controls = sample.iter().filter(|byte| matches!(byte, 1..=8 | 14..=26 | 28..=31)).count();
+    sample.len() >= MIN_BYTES && 16 * controls > sample.len() && !has_utf_16_mark(sample)
 }
 
 #[cfg(test)]
@@ -66,6 +80,8 @@ mod tests {
         );
         assert!(check_readable(&[vec![0; 257], b"ustar\0".to_vec()].concat(), "a").is_err());
         assert!(check_readable(b"\0\0\0\x18ftypmp42", "a").is_err());
+        let noise: Vec<u8> = (0..2000u32).map(|index| (index.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        assert!(check_readable(&noise, "a").is_err());
     }
 
     #[test]
@@ -73,5 +89,8 @@ mod tests {
         for text in ["", "%", "GIF", "Rar! a\tb\n", "BZh9", "the ftyp box\n", "7zip"] {
             check_readable(text.as_bytes(), "a").unwrap();
         }
+        let cyrillic: Vec<u8> = "\u{feff}\u{444}\u{443}".repeat(99).encode_utf16().flat_map(u16::to_le_bytes).collect();
+        check_readable(&cyrillic, "a").unwrap();
+        check_readable(&"a\u{7}b \u{1b}[0m some text".repeat(9).into_bytes(), "a").unwrap();
     }
 }

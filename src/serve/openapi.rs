@@ -11,7 +11,7 @@ use serde_json::Value;
 use utoipa::OpenApi;
 
 use super::error::ErrorBody;
-use super::{libretranslate, opennmt, page, steps, v1};
+use super::{libretranslate, opennmt, page, steps, translate_file, v1};
 
 /// Description of all paths, made from their types.
 #[derive(OpenApi)]
@@ -29,6 +29,8 @@ use super::{libretranslate, opennmt, page, steps, v1};
         libretranslate::detect_language,
         libretranslate::frontend_settings,
         libretranslate::suggest,
+        translate_file::translate_file,
+        translate_file::download_file,
         opennmt::translate,
         opennmt::models,
         page::metrics,
@@ -59,7 +61,8 @@ fn document(description: &Value) -> String {
     let mut html = String::from(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>softalign: APIs</title>\n<link rel=\"stylesheet\" href=\"docs.css\">\n<main>\n<h1>APIs</h1>\n\
+         <title>softalign: APIs</title>\n<link rel=\"stylesheet\" href=\"page.css\">\n\
+         <link rel=\"stylesheet\" href=\"docs.css\">\n<main>\n<h1>APIs</h1>\n\
          <p>The same as <a href=\"spec\">OpenAPI</a>. <a href=\"./\">Back to the page</a>.</p>\n",
     );
     let no_paths = serde_json::Map::new();
@@ -80,7 +83,7 @@ fn document(description: &Value) -> String {
 fn add_operation(html: &mut String, path: &str, method: &str, operation: &Value) {
     let _ = writeln!(
         html,
-        "<section>\n<h2><code>{} {}</code></h2>\n<p>{} {}</p>",
+        "<section>\n<h2><code><span class=\"method\">{}</span>{}</code></h2>\n<p>{} {}</p>",
         method.to_uppercase(),
         escaped(path),
         escaped_text(&operation["summary"]),

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
 
 use super::state::{ServedModel, Server};
+use crate::error::message_of;
 use crate::reporter::Reporter;
 
 /// Interval at which the directories of models are looked at.
@@ -32,7 +33,7 @@ pub fn run(server: &Server, watches: bool, asked: &Receiver<()>, reporter: &dyn 
             Err(RecvTimeoutError::Disconnected) => return,
         };
         if is_asked && let Err(error) = server.access().reload() {
-            reporter.warn(&format!("{error:#}; the former keys stay"));
+            reporter.warn(&format!("{}; the former keys stay", message_of(&error)));
         }
         if !is_asked && !watches {
             continue;
@@ -52,7 +53,9 @@ pub fn run(server: &Server, watches: bool, asked: &Receiver<()>, reporter: &dyn 
 fn reload(model: &ServedModel, reporter: &dyn Reporter) {
     match model.reload() {
         Ok(()) => reporter.note(&format!("{}: loaded anew", model.name())),
-        Err(error) => reporter.warn(&format!("{}: not loaded anew: {error:#}; the former model stays", model.name())),
+        Err(error) => {
+            reporter.warn(&format!("{}: not loaded anew: {}; the former model stays", model.name(), message_of(&error)))
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::cost::{Cost, Lane, WorkBudget, slice_length};
 use super::error::ApiError;
 use super::loaded_model::LoadedModel;
 use super::metrics::ServerMetrics;
-use crate::error::UsageError;
+use crate::error::{UsageError, message_of};
 use crate::search::{Cancellation, DecodingConstraints};
 use crate::translator::{DecodeOptions, MarkedUpTexts, PreparedTranslator, Sentence, TranslateOptions, Translation};
 
@@ -23,7 +23,7 @@ pub fn prepare(model: &LoadedModel, options: &TranslateOptions) -> Result<Prepar
     // On the command line, constraints may come from files. Here they are the client's.
     model.translator.prepared(&options).map_err(|error| match error.downcast::<UsageError>() {
         Ok(usage) => usage.into(),
-        Err(other) => UsageError::new(format!("{other:#}")).into(),
+        Err(other) => UsageError::new(message_of(&other)).into(),
     })
 }
 

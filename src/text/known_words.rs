@@ -29,6 +29,13 @@ impl KnownWords {
             && if is_complete { self.has(last) } else { self.has_beginning(last) }
     }
 
+    /// True if the parts of a word between punctuation are known, in any case.
+    pub fn has_word(&self, word: &str) -> bool {
+        let lower = word.to_lowercase();
+        let mut parts = lower.split(|character| !joins_words(character)).filter(|part| !part.is_empty());
+        parts.all(|part| self.words.binary_search_by(|known| known.as_str().cmp(part)).is_ok())
+    }
+
     /// True for a known word and for the empty one.
     fn has(&self, word: &str) -> bool {
         word.is_empty() || has_usual_case(word) && self.words.binary_search(&word.to_lowercase()).is_ok()

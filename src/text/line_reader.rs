@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::{check_standard_input, is_read_once, is_standard};
+use crate::error::message_of;
 use crate::formats::{ByteReader, is_encoded, text_lines};
 use crate::reporter::Reporter;
 
@@ -97,7 +98,7 @@ pub struct LineError {
 impl LineError {
     /// Returns the error of a line that is not in the expected format. `place` names it.
     pub fn new(place: impl fmt::Display, line: usize, reason: &anyhow::Error) -> Self {
-        Self { line, message: format!("{place}: {reason:#}"), lossy: None }
+        Self { line, message: format!("{place}: {}", message_of(reason)), lossy: None }
     }
 
     /// Warns of lines that are left out, if any, by the first one.

@@ -3,6 +3,7 @@
 mod batch;
 mod bpe_dropout;
 mod composition;
+mod copied_words;
 mod corpus_stats;
 mod encoded_corpus;
 mod format_pairs;
@@ -11,6 +12,7 @@ mod language_names;
 mod languages;
 mod line_reader;
 mod line_stream;
+mod mapped_text;
 mod n_best;
 mod noise_kind;
 mod normalization;
@@ -19,6 +21,7 @@ mod pair_file_args;
 mod pair_files;
 mod pair_reader;
 mod protected_tokens;
+mod rare_variants;
 mod readable;
 mod segmentation;
 mod sentence_table;
@@ -36,10 +39,12 @@ mod tokenizer_json;
 mod truecaser;
 mod vocabulary;
 mod vocabulary_extend;
+mod vocabulary_fit;
 mod word_spans;
 
 pub use batch::{Batch, BatchShare, BatchSize, Example, GuideWeight, PaddedBatch, bucketed};
 pub use bpe_dropout::{Merges, Resegmenter};
+pub use copied_words::{CopiedWords, find_copy, numeral_end};
 pub use corpus_stats::{CorpusStats, LineKind, SideStats};
 pub use encoded_corpus::EncodedCorpus;
 pub use known_words::{KnownWords, is_lowercase_word, start_of_last_word, words_beginning_with};
@@ -50,6 +55,7 @@ pub use line_reader::{
     read_readable_lines,
 };
 pub use line_stream::LineStream;
+pub use mapped_text::MappedText;
 pub use n_best::NBestEntry;
 pub use noise_kind::{FilterLimits, NoiseKind, defects};
 pub use normalization::{NormalForm, Normalization, NormalizationStats};
@@ -64,7 +70,9 @@ pub use pair_files::{
 };
 pub use pair_reader::{LineNumbers, PairStream, read_numbered, read_parallel, read_table, read_tsv};
 pub use protected_tokens::{ProtectedTokens, features, features_before, split_trailing_features, without_features};
-pub use segmentation::{Segmentation, UNKNOWN};
+pub use rare_variants::RareVariants;
+pub use readable::{KnownCharacters, ReadableText};
+pub use segmentation::{Segmentation, UNKNOWN, words_of_tokens};
 pub use sentence_table::{SentenceTable, TableRows};
 pub use sentences::SentenceSplitter;
 pub use settings::TextSettings;
@@ -80,7 +88,8 @@ pub use table_writer::{RowSyntax, TableWriter};
 pub use tokenization::{BEGIN, END, PADDING, SPECIALS, Tokenization};
 pub use truecaser::{Truecaser, are_capitals, capitalized};
 pub use vocabulary::Vocabulary;
+pub use vocabulary_fit::{VocabularyFit, is_in_other_language};
 pub use word_spans::{
-    LONGEST_WORD, WordSplitting, are_single_words, is_punctuation, locate_words, strip_punctuation, word_of_span,
-    word_spans,
+    LONGEST_WORD, WordSplitting, are_single_words, is_punctuation, locate_words, scripts_without_spaces,
+    strip_punctuation, word_of_span, word_spans,
 };

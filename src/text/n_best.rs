@@ -43,7 +43,7 @@ impl NBestEntry {
         // The separators around an empty field may share a space.
         let mut fields = line.split("|||").map(str::trim);
         let number = fields.next().unwrap_or_default();
-        let sentence = number.parse().ok().with_context(|| format!("{number:?} is not a sentence number"))?;
+        let sentence = number.parse().ok().with_context(|| format!("\"{number}\" is not a sentence number"))?;
         let text = fields.next().context("no ||| in this line; expected: number ||| translation")?;
         ensure!(sentence < sentences, "no sentence {sentence}: there are {sentences}, counted from 0");
         let (third, score) = (fields.next().unwrap_or_default(), fields.next());

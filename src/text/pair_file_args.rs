@@ -11,7 +11,7 @@ use super::OnError;
 use super::{Column, TableFormat};
 
 /// Layout of files of sentence pairs.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct LayoutArgs {
     /// Read files of pairs as CSV, as .csv files always are: cells may be quoted; tabs, commas or semicolons separate them; a
@@ -36,7 +36,7 @@ pub struct LayoutArgs {
 }
 
 /// Columns that `--columns` selects: source and target, or a source alone.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SelectedColumns(Vec<Column>);
 
 impl SelectedColumns {
@@ -60,7 +60,7 @@ impl From<[Column; 2]> for SelectedColumns {
 impl LayoutArgs {
     /// Returns true if an option other than `--features` is present.
     pub fn describes_columns(&self) -> bool {
-        self.csv || self.header || self.columns.is_some()
+        Self { features: None, ..self.clone() } != Self::default()
     }
 
     /// Returns the layout. Named columns imply a header.

@@ -27,12 +27,12 @@ impl ProtectedTokens {
             let has_space = piece.chars().any(|character| character.is_whitespace() || character == '▁');
             ensure!(
                 !piece.is_empty() && !has_space,
-                "{piece:?} cannot be a protected token: it must be nonempty text without white space and ▁"
+                "\"{piece}\" cannot be a protected token: it must be nonempty text without white space and ▁"
             );
             // Text must not turn into the end of a sentence, padding and so on.
             ensure!(
                 !SPECIALS.contains(&piece.as_str()),
-                "{piece:?} cannot be a protected token: {} are special tokens; choose another name",
+                "\"{piece}\" cannot be a protected token: {} are special tokens; choose another name",
                 SPECIALS.join(", ")
             );
         }

@@ -3,16 +3,21 @@
 //! The equivalents come from Unicode's own data: compatibility decompositions (UAX #15), confusable characters (UTS #39), decimal
 //! digits, white space, and characters that are invisible. Characters that the vocabulary knows stay as they are.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use unicode_normalization_alignments::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use unicode_security::skeleton;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::mapped_text::MappedText;
+
+/// Maximum length of a character reference that is read, in bytes.
+const MAX_REFERENCE: usize = 12;
 
 /// Characters that a vocabulary knows, with their equivalents.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownCharacters {
     known: HashSet<char>,
     /// Known sign other than a letter or digit by its skeleton: the prototypes of its confusable characters (UTS #39, section 4).
@@ -21,12 +26,16 @@ pub struct KnownCharacters {
 
 /// Text as a vocabulary can read it, with the places of its characters in the given text.
 #[derive(Debug)]
-pub struct ReadableText<'t> {
-    text: Cow<'t, str>,
-    /// Length of the white space that is left out at the beginning, in bytes, if the text is part of the given one.
-    start: usize,
-    /// Range of bytes of the given text for each byte of the text; none if it is part of the given one.
-    places: Option<Vec<Range<usize>>>,
+pub enum ReadableText<'t> {
+    /// Part of the given text, from so many bytes on.
+    Part {
+        /// The text.
+        text: &'t str,
+        /// Place of its beginning.
+        start: usize,
+    },
+    /// Text with other characters.
+    Mapped(MappedText),
 }
 
 impl KnownCharacters {
@@ -57,12 +66,12 @@ impl KnownCharacters {
         let text = given.trim();
         let start = given.len() - given.trim_start().len();
         if self.is_readable(text) {
-            return ReadableText { text: text.into(), start, places: None };
+            return ReadableText::Part { text, start };
         }
         let mut readable = MappedText::default();
         let mut space: Option<Range<usize>> = None;
-        for (place, character) in text.char_indices() {
-            let place = start + place..start + place + character.len_utf8();
+        for ReadCharacter { place, character } in self.characters(text) {
+            let place = start + place.start..start + place.end;
             if character.is_whitespace() && !(self.known.contains(&character) && character != ' ') {
                 space = Some(space.map_or(place.start, |before| before.start)..place.end);
                 continue;
@@ -71,12 +80,65 @@ impl KnownCharacters {
             if replaced.is_empty() {
                 continue;
             }
-            if let Some(space) = space.take().filter(|_| !readable.text.is_empty()) {
+            if let Some(space) = space.take().filter(|_| !readable.as_str().is_empty()) {
                 readable.push(" ", &space);
             }
             readable.push(&replaced, &place);
         }
-        ReadableText { text: readable.text.into(), start: 0, places: Some(readable.places) }
+        ReadableText::Mapped(readable)
+    }
+
+    /// Iterates over the characters of a text. An HTML character reference, as in `don&#39;t`, is one if `&` is unknown.
+    fn characters(&self, text: &str) -> impl Iterator<Item = ReadCharacter> {
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            let first = text[start..].chars().next()?;
+            let reference = if first == '&' && !self.has('&') { reference(&text[start..]) } else { None };
+            let reference =
+                reference.filter(|one| one.character.is_whitespace() || self.are_in(&self.replaced(one.character)));
+            let read = reference.unwrap_or(ReadCharacter { place: 0..first.len_utf8(), character: first });
+            let place = start..start + read.place.end;
+            start = place.end;
+            Some(ReadCharacter { place, ..read })
+        })
+    }
+
+    /// True for a known character.
+    pub fn has(&self, character: char) -> bool {
+        self.known.contains(&character)
+    }
+
+    /// True if all characters of a text, apart from white space, are known.
+    pub fn are_in(&self, text: &str) -> bool {
+        text.chars().all(|character| character.is_whitespace() || self.known.contains(&character))
+    }
+
+    /// Returns the ranges of bytes of a text in which signs stand that have no known equivalent, such as emoji, except within words and
+    /// numbers.
+    pub fn unknown_signs(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        if self.are_in(text) {
+            return found;
+        }
+        let read = self.characters(text).filter(|one| one.place.len() > one.character.len_utf8());
+        let references: Vec<Range<usize>> = read.map(|one| one.place).collect();
+        for (start, grapheme) in text.grapheme_indices(true) {
+            let end = start + grapheme.len();
+            let next = references.partition_point(|place| place.end <= start);
+            let of_reference = references.get(next).is_some_and(|place| place.contains(&start));
+            if of_reference || !grapheme.starts_with(|one| is_sign(one) && !self.are_in(&self.replaced(one))) {
+                continue;
+            }
+            match found.last_mut() {
+                Some(last) if last.end == start => last.end = end,
+                _ => found.push(start..end),
+            }
+        }
+        found.retain(|place| {
+            let ends_word = text[..place.start].ends_with(char::is_alphanumeric);
+            !(ends_word && text[place.end..].starts_with(char::is_alphanumeric))
+        });
+        found
     }
 
     /// Returns every character of Unicode that is read as something else, apart from white space, with what is read.
@@ -102,7 +164,7 @@ impl KnownCharacters {
     }
 
     /// Returns what is read in place of a character; nothing for an invisible one.
-    fn replaced(&self, character: char) -> String {
+    pub(super) fn replaced(&self, character: char) -> String {
         if self.known.contains(&character) {
             return character.to_string();
         }
@@ -126,35 +188,37 @@ impl KnownCharacters {
     }
 }
 
-/// Text with the place in another text that each of its bytes comes from.
-#[derive(Default)]
-struct MappedText {
-    text: String,
-    places: Vec<Range<usize>>,
-}
-
-impl MappedText {
-    fn push(&mut self, text: &str, place: &Range<usize>) {
-        self.text.push_str(text);
-        self.places.extend(std::iter::repeat_n(place.clone(), text.len()));
-    }
-}
-
 impl ReadableText<'_> {
     /// The text to read.
     pub fn as_str(&self) -> &str {
-        &self.text
+        match self {
+            Self::Part { text, .. } => text,
+            Self::Mapped(mapped) => mapped.as_str(),
+        }
     }
 
     /// Returns the range of the given text that a range of the readable one comes from.
     pub fn given_range(&self, range: Range<usize>) -> Range<usize> {
-        let Some(places) = &self.places else {
-            return self.start + range.start..self.start + range.end;
-        };
-        let end = places[..range.end].last().map_or(0, |place| place.end);
-        let start = places.get(range.start).map_or(end, |place| place.start);
-        start.min(end)..end
+        match self {
+            Self::Part { start, .. } => start + range.start..start + range.end,
+            Self::Mapped(mapped) => mapped.other_range(range),
+        }
     }
+}
+
+/// Character with its range of bytes in a text.
+struct ReadCharacter {
+    place: Range<usize>,
+    character: char,
+}
+
+/// Returns the HTML character reference at the beginning of a text, if it stands for one character.
+fn reference(text: &str) -> Option<ReadCharacter> {
+    let end = text.bytes().take(MAX_REFERENCE).position(|byte| byte == b';')? + 1;
+    let decoded = html_escape::decode_html_entities(&text[..end]);
+    let mut characters = decoded.chars();
+    let character = characters.next().filter(|_| decoded != text[..end] && characters.next().is_none())?;
+    Some(ReadCharacter { place: 0..end, character })
 }
 
 /// True for signs, which are neither letters, marks, digits, white space nor invisible. Modifier letters, such as the apostrophe
@@ -217,6 +281,8 @@ mod tests {
             ("\u{feff}she\u{200b} sl\u{ad}eeps\u{2060}\u{200e}", "she sleeps"),
             ("\u{661}\u{662}\u{6f3}\u{967}\u{1d7d8}\u{1d7ff}", "123109"),
             (" ends \u{a0}", "ends"),
+            ("she doesn&#39;t&nbsp;say &quot;no&quot;", "she doesn't say \"no\""),
+            ("a&b; &euro; &#x1f436; &;", "a&b; &euro; &#x1f436; &;"),
             ("\u{200b}", ""),
             ("\u{41f} \u{3a9} \u{4e2d} \u{1f436}", "\u{41f} \u{3a9} \u{4e2d} \u{1f436}"),
         ] {

@@ -116,7 +116,9 @@ fn with_name(path: &Path, reason: &anyhow::Error) -> anyhow::Error {
 fn index_of(column: &Column, first: Option<&Record>) -> Result<usize> {
     match column {
         Column::Number(number) => Ok(number - 1),
-        Column::Name(name) => Ok(first.with_context(|| format!("1: no column is called {name:?}"))?.column(name)? - 1),
+        Column::Name(name) => {
+            Ok(first.with_context(|| format!("1: no column is called \"{name}\""))?.column(name)? - 1)
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Normalization, ProtectedTokens, SentenceSplitter, Tokenization, Truecaser};
+use super::{CopiedWords, Normalization, ProtectedTokens, SentenceSplitter, Tokenization, Truecaser};
 
 /// Text settings of a model: normalization, tokenization and limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,9 @@ pub struct TextSettings {
     /// Usual case of the words of source sentences.
     #[serde(default, skip_serializing_if = "Truecaser::is_empty")]
     pub truecaser: Truecaser,
+    /// Words that stand in for words to copy.
+    #[serde(default, skip_serializing_if = "CopiedWords::is_empty")]
+    pub copied: CopiedWords,
     /// True if both sides share one vocabulary.
     pub joint_vocabulary: bool,
     /// Maximum number of tokens of a side in training; longer pairs are omitted.

@@ -60,21 +60,20 @@ pub(super) fn describe_columns(records: &[Record], has_header: bool) -> String {
         [source, target, ..] => format!(", such as --columns {},{}", names[source], names[target]),
         _ => String::new(),
     };
-    let mut list = String::new();
-    for (column, name) in names.iter().enumerate() {
-        let cell = first.cells.get(column).map_or("", |cell| cell);
-        let entry = format!("{name} {:?}", shortened(cell));
-        if list.len() + entry.len() > MAX_LIST {
-            list += ", …";
-            break;
-        }
-        list += &format!("{}{entry}", if list.is_empty() { "" } else { ", " });
+    let cells = first.cells.iter().map(String::as_str).chain(std::iter::repeat(""));
+    let with_cells = names.iter().zip(cells).map(|(name, cell)| format!("{name} \"{}\"", shortened(cell)));
+    let mut list = with_cells.collect::<Vec<_>>().join(", ");
+    if list.len() > MAX_LIST {
+        list = names.iter().take(MAX_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        list += if names.len() > MAX_NAMED { ", …" } else { "" };
     }
     format!("choose two{proposal}; the columns are {list}")
 }
 
-/// Maximum number of bytes of a list of columns in a message.
-const MAX_LIST: usize = 120;
+/// Maximum number of bytes of a list of columns with their first cells in a message; a longer one has only names.
+const MAX_LIST: usize = 160;
+/// Maximum number of columns that a message names.
+const MAX_NAMED: usize = 20;
 
 /// Returns the indices of the columns that look like text.
 pub(super) fn text_columns(records: &[Record]) -> Vec<usize> {

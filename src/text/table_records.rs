@@ -59,10 +59,10 @@ impl Record {
         let mut found = (1..).zip(&self.cells).filter(|(_, cell)| normalized(cell) == name_of_column);
         match (found.next().map(|(number, _)| number), found.next()) {
             (Some(number), None) => Ok(number),
-            (Some(_), Some(_)) => bail!("{}: several columns are called {name:?}; use column numbers", self.line),
+            (Some(_), Some(_)) => bail!("{}: several columns are called \"{name}\"; use column numbers", self.line),
             (None, _) => {
                 let names: Vec<&str> = self.cells.iter().map(|cell| cell.trim()).collect();
-                bail!("{}: no column is called {name:?}; this line has: {}", self.line, names.join(", "))
+                bail!("{}: no column is called \"{name}\"; this line has: {}", self.line, names.join(", "))
             }
         }
     }

@@ -24,8 +24,8 @@ use super::readable::{KnownCharacters, ReadableText};
 use super::tokenization::SPACE;
 use super::tokenizer_json::{TokenizerFile, build_tokenizer, rules, to_anyhow};
 use super::{
-    LONGEST_WORD, Merges, Normalization, ProtectedTokens, Resegmenter, SPECIALS, Segmentation, SurfaceForms,
-    Tokenization, UNKNOWN, WordSplitting, word_spans,
+    LONGEST_WORD, MappedText, Merges, Normalization, ProtectedTokens, Resegmenter, SPECIALS, Segmentation,
+    SurfaceForms, Tokenization, UNKNOWN, WordSplitting, word_spans,
 };
 
 /// Vocabulary of tokens, with the rules that segment text.
@@ -41,7 +41,7 @@ pub struct Vocabulary {
     tokenizer: OnceLock<Result<Tokenizer, String>>,
     surface_forms: OnceLock<Arc<SurfaceForms>>,
     /// Characters of the tokens, collected on first use.
-    known_characters: OnceLock<KnownCharacters>,
+    known_characters: OnceLock<Arc<KnownCharacters>>,
 }
 
 impl Vocabulary {
@@ -208,7 +208,7 @@ impl Vocabulary {
     }
 
     /// Returns a text as the vocabulary can read it: with known characters in place of those that look the same.
-    fn readable<'t>(&self, text: &'t str) -> ReadableText<'t> {
+    pub fn readable<'t>(&self, text: &'t str) -> ReadableText<'t> {
         self.known_characters().readable(text)
     }
 
@@ -217,11 +217,17 @@ impl Vocabulary {
         self.known_characters().replacements()
     }
 
-    fn known_characters(&self) -> &KnownCharacters {
+    /// Characters of the tokens.
+    pub fn known_characters(&self) -> &Arc<KnownCharacters> {
         self.known_characters.get_or_init(|| {
             let tokens = self.file.tokens.iter().skip(SPECIALS.len()).map(String::as_str);
-            KnownCharacters::new(tokens, SPACE, self.normalization.lowercase)
+            Arc::new(KnownCharacters::new(tokens, SPACE, self.normalization.lowercase))
         })
+    }
+
+    /// True if it knows the characters of a text, in any case.
+    pub fn knows_letters(&self, text: &str) -> bool {
+        self.known_characters().are_in(text) || self.known_characters().are_in(&text.to_lowercase())
     }
 
     /// Tokens by id.
@@ -300,7 +306,15 @@ impl Vocabulary {
     /// # Errors
     /// Errors of the tokenizers crate, which are not expected.
     pub fn segment(&self, text: &str, words: WordSplitting) -> Result<Segmentation> {
-        let readable = self.readable(text);
+        self.segment_read(text, None, words)
+    }
+
+    /// Segments a text that is read as another one, which has its places in it, and maps the tokens to the words of the text.
+    ///
+    /// # Errors
+    /// As [`Self::segment`].
+    pub fn segment_read(&self, text: &str, read: Option<&MappedText>, words: WordSplitting) -> Result<Segmentation> {
+        let readable = self.readable(read.map_or(text, MappedText::as_str));
         if readable.as_str().is_empty() {
             return Ok(Segmentation::new(text, Vec::new(), Vec::new(), &[], &[]));
         }
@@ -309,7 +323,11 @@ impl Vocabulary {
         let ends = encoding.get_offsets().iter().skip(1).map(|&(start, _)| start).chain([readable.as_str().len()]);
         let mut spans: Vec<Range<usize>> = Vec::with_capacity(encoding.len());
         for (&(start, end), next) in encoding.get_offsets().iter().zip(ends) {
-            spans.push(readable.given_range(start..end.max(next)));
+            let span = readable.given_range(start..end.max(next));
+            spans.push(match read {
+                Some(read) => read.other_range(span),
+                None => span,
+            });
         }
         let mut tokens = Vec::with_capacity(spans.len());
         for (&id, span) in encoding.get_ids().iter().zip(&spans) {
@@ -319,7 +337,8 @@ impl Vocabulary {
             });
         }
         let mut word_spans = word_spans(text, words);
-        if matches!(words, WordSplitting::Characters | WordSplitting::CodePoints) {
+        if self.tokenization.are_characters() && matches!(words, WordSplitting::Characters | WordSplitting::CodePoints)
+        {
             join_composed(&mut word_spans, &spans);
         }
         Ok(Segmentation::new(text, encoding.get_ids().to_vec(), tokens, &spans, &word_spans))

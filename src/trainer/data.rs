@@ -200,6 +200,20 @@ fn warn_of_overlap(training: &[Pair], validation: &[Pair], normalization: Normal
     }
 }
 
+/// Warns if many pairs from `files` have the same text on both sides.
+pub fn warn_of_identical_sides(pairs: &[&Pair], files: &str, reporter: &dyn Reporter) {
+    /// Pairs for each identical one below which there are many.
+    const FEW: usize = 10;
+    let identical = pairs.iter().filter(|pair| pair.source.trim() == pair.target.trim()).count();
+    if identical * FEW > pairs.len() {
+        reporter.warn(&format!(
+            "{files}: {identical} of {} pairs have the same text on both sides, which teaches copying; --columns chooses other \
+             columns, and softalign clean removes such pairs",
+            pairs.len()
+        ));
+    }
+}
+
 /// Warns if the texts of pairs from `files` mix Unicode normalization forms.
 pub fn warn_of_mixed_forms(pairs: &[&Pair], form: NormalForm, files: &str, reporter: &dyn Reporter) {
     let forms = NormalizationStats::new(pairs.iter().flat_map(|pair| [pair.source.as_str(), pair.target.as_str()]));

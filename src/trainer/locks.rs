@@ -47,6 +47,7 @@ pub(super) fn lock_for_new(model_dir: &ModelDir, replace: bool, reporter: &dyn R
 pub(super) fn lock_for_resumed(model_dir: &ModelDir, reporter: &dyn Reporter) -> Result<Lock> {
     const NO_STATE: &str = "no resumable training state (resume.safetensors is missing)";
     let path = model_dir.path().display();
+    ensure!(!model_dir.path().is_file(), "{}; --resume needs a directory", model_dir.no_model_here());
     ensure!(model_dir.path().is_dir(), "{path}: {NO_STATE}; train without --resume");
     let lock = lock(model_dir, reporter)?;
     match model_dir.dir_state() {

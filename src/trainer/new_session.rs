@@ -14,7 +14,7 @@ use super::session::{Session, Timing, TrainedState, TrainingDir};
 use super::spec::{StartingPoint, TrainingSpec};
 use super::vocabularies::ensure_running;
 use super::warm_start::WarmStart;
-use crate::checkpoint::{Checkpoint, Config, DirState, Lock, ModelDir};
+use crate::checkpoint::{Checkpoint, Config, DirState, Lock, ModelDir, TrainedPairs};
 use crate::model::TokenLexicon;
 use crate::parameters::Parameters;
 use crate::reporter::Reporter;
@@ -74,6 +74,7 @@ impl NewTraining<'_> {
         directory.write_new(context.observer)?;
         reasons.iter().for_each(|line| context.observer.note(line));
         describe(&directory.checkpoint.config, context.observer);
+        directory.write_trained_pairs(&data.training.pairs, base.as_ref())?;
         directory.write_aligner(&data.training.pairs, context.observer)?;
         let data = directory.session_data(data)?;
         directory.write_lexicon(&data.examples, base.as_ref())?;
@@ -94,6 +95,16 @@ impl TrainingDir {
         }
         model_dir.clear()?;
         model_dir.save_config_and_vocabularies(checkpoint)
+    }
+
+    /// Writes the set of training pairs, with those of the base model.
+    fn write_trained_pairs(&self, pairs: &[Pair], base: Option<&WarmStart>) -> Result<()> {
+        let mut trained = TrainedPairs::new(pairs, self.checkpoint.config.text.normalization);
+        if let Some(before) = base.map(WarmStart::trained_pairs).transpose()?.flatten() {
+            trained = trained.with(before);
+        }
+        self.ensure_held()?;
+        self.model_dir.save_trained_pairs(&self.checkpoint, &trained)
     }
 
     /// Trains and writes a statistical aligner, unless a side's tokens are characters.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 
-use super::data::{PairEncoder, TrainingData, warn_of_mixed_forms};
+use super::data::{PairEncoder, TrainingData, warn_of_identical_sides, warn_of_mixed_forms};
 use super::run_context::RunContext;
 use super::spec::{StartingPoint, TrainingSpec};
 use super::training_pairs::TrainingPairs;
@@ -67,6 +67,7 @@ impl<'s> CheckedTraining<'s> {
         let Self { spec, base, pairs, protected_tokens, mut config } = self;
         let observer = context.observer;
         let usable = pairs.usable();
+        warn_of_identical_sides(&usable, &spec.sources.training_name(), observer);
         warn_of_mixed_forms(&usable, config.text().normalization.form, &spec.sources.training_name(), observer);
         ensure_running(observer)?;
         let learner = VocabularyLearner { config: &config, protected_tokens: &protected_tokens, base: base.as_ref() };

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::alignment::Alignment;
 use crate::checkpoint::{Checkpoint, EventFile, Lock, ModelDir};
+use crate::error::message_of;
 use crate::render::{
     AttentionFrame, Axis, Figure, FramePair, Series, event_file_header, scalars_event, write_stacked,
     write_training_page,
@@ -91,7 +92,7 @@ impl<'a> Recorder<'a> {
         self.reports.push(line);
         let Some(Ok(events)) = &mut self.events else { return Ok(()) };
         if let Err(reason) = events.append(&record) {
-            let reason = format!("{reason:#}");
+            let reason = message_of(&reason);
             self.observer.warn(&format!("{reason}; training continues without it"));
             self.events = Some(Err(reason));
         }

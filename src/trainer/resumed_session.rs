@@ -15,7 +15,7 @@ use super::synthetic_corpus::SyntheticFiles;
 use crate::checkpoint::{Config, DataSummary, ModelDir, Resume};
 use crate::error::usage_of;
 use crate::parameters::Parameters;
-use crate::reporter::{Reporter, Silent};
+use crate::reporter::{Reporter, Silent, counted};
 use crate::training::{EpochData, Optimizer, RunLimits, TrainState};
 
 /// Resumes the training in `out` with these limits; unset ones stay.
@@ -33,6 +33,13 @@ pub(super) fn resume(out: &Path, limits: &RunLimits, sources: &ResumedSources, c
     let saved = directory.model_dir.load_resume(&directory.checkpoint, context.device)?;
     let data = directory.session_data(data)?;
     let state = directory.restored_state(saved, &data.examples)?;
+    let max_epochs = directory.checkpoint.config.training.max_epochs;
+    if state.progress.epoch >= max_epochs {
+        context.observer.warn(&format!(
+            "all {} are completed; --resume with more --max-epochs continues",
+            counted(max_epochs as usize, "epoch")
+        ));
+    }
     let session = Session::new(directory, data, state, Timing::new(began, limits.save_every()))?;
     session.restore_directory(context.observer)?;
     Ok(session)

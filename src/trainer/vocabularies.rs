@@ -12,7 +12,8 @@ use super::run_context::RunContext;
 use super::warm_start::{InitVocabulary, WarmStart};
 use crate::error::UsageError;
 use crate::text::{
-    CorpusStats, EncodedCorpus, Normalization, Pair, ProtectedTokens, SPECIALS, Tokenization, Vocabulary, features,
+    CorpusStats, EncodedCorpus, Normalization, Pair, ProtectedTokens, RareVariants, SPECIALS, Tokenization, Vocabulary,
+    features,
 };
 use crate::training::{EpochData, Observer, ResolvedConfig, seconds_per_epoch};
 
@@ -101,15 +102,30 @@ impl VocabularyLearner<'_> {
         let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
         let targets: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
         if self.config.text().joint_vocabulary {
-            let joint = self.vocabulary(0, &[sources, targets].concat())?;
-            ensure_running(observer)?;
+            let joint = self.vocabulary_of_frequent(0, &[sources, targets].concat(), observer)?;
             return Ok([joint.clone(), joint]);
         }
-        let source = self.vocabulary(0, &sources)?;
-        ensure_running(observer)?;
-        let target = self.vocabulary(1, &targets)?;
-        ensure_running(observer)?;
+        let source = self.vocabulary_of_frequent(0, &sources, observer)?;
+        let target = self.vocabulary_of_frequent(1, &targets, observer)?;
         Ok([source, target])
+    }
+
+    /// Returns the vocabulary of a side, 0 for the source, without rare variants of frequent characters in sentences, so that it
+    /// reads them as these.
+    fn vocabulary_of_frequent(&self, side: usize, texts: &[&str], observer: &dyn Observer) -> Result<Arc<Vocabulary>> {
+        let text = self.config.text();
+        let is_subwords = [text.source_tokenization, text.target_tokenization][side] == Tokenization::Bpe;
+        let rare = if is_subwords { RareVariants::new(texts.iter().copied()) } else { RareVariants::default() };
+        let folded: Vec<Cow<str>> = texts.iter().map(|text| rare.fold(text)).collect();
+        let learned = self.vocabulary(side, &folded.iter().map(|text| &**text).collect::<Vec<_>>())?;
+        let known = learned.known_characters();
+        for variant in rare.variants() {
+            if !known.has(variant.character) {
+                observer.note(&format!("{}: {variant}", ["sources", "targets"][side]));
+            }
+        }
+        ensure_running(observer)?;
+        Ok(learned)
     }
 
     /// Returns the vocabulary of a side, 0 for the source, from its texts.

@@ -8,7 +8,7 @@ use candle_core::Device;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::checkpoint::{BaseModel, Checkpoint, Config, DirState, ModelDir, VocabOverlap};
+use crate::checkpoint::{BaseModel, Checkpoint, Config, DirState, ModelDir, TrainedPairs, VocabOverlap};
 use crate::error::{not_found, usage};
 use crate::model::{Architecture, TokenLexicon};
 use crate::parameters::Parameters;
@@ -95,11 +95,19 @@ impl WarmStart {
         }
         let model_dir = ModelDir::new(&path);
         if model_dir.dir_state() == DirState::Nothing {
-            return not_found(format!("{name}: no model here for --init-from (model.safetensors is missing)"));
+            return not_found(format!("{}; --init-from needs one", model_dir.no_model_here()));
         }
         let (checkpoint, parameters) = model_dir.load_model(device)?;
         let lexicon = model_dir.load_lexicon(&checkpoint)?;
         Ok(Self { path, checkpoint, parameters, lexicon, vocabulary })
+    }
+
+    /// Returns the set of the base model's training pairs, if it is recorded.
+    ///
+    /// # Errors
+    /// The file is damaged or belongs to another config.json.
+    pub fn trained_pairs(&self) -> Result<Option<TrainedPairs>> {
+        ModelDir::new(&self.path).load_trained_pairs(&self.checkpoint)
     }
 
     /// Returns the configuration of the base model.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Metric, ValidationScore};
 use crate::alignment::{Alignment, AttentionStats, AttentionSums};
-use crate::metrics::{self, Scores};
+use crate::metrics::{self, BleuTokenizer, ScoreOptions, Scores};
 use crate::model::{BatchLoss, RnnSearch};
 use crate::search::{BeamOptions, Source, search_all};
 use crate::text::{
@@ -94,7 +94,14 @@ impl ValidationSet<'_> {
         Ok(ValidationReport {
             loss: loss.smoothed / loss.tokens as f64,
             perplexity: metrics::perplexity(loss.negative_log_likelihood, loss.tokens),
-            scores: Scores::compute(&translations, &references, self.has_single_words()),
+            scores: Scores::compute(
+                &translations,
+                &references,
+                ScoreOptions {
+                    single_words: self.has_single_words(),
+                    tokenizer: BleuTokenizer::for_references(&references),
+                },
+            ),
             attention,
             samples: self.samples(model)?,
         })

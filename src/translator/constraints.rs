@@ -146,6 +146,15 @@ impl CompiledConstraints {
         !self.required.is_empty() || !self.placed.is_empty() || !self.prefix(sentence).text.trim().is_empty()
     }
 
+    /// Tells which words of a text belong to terms.
+    pub fn are_terms(&self, words: &[String]) -> Vec<bool> {
+        let mut are_terms = vec![false; words.len()];
+        for term in self.terms.find(words) {
+            are_terms[term.words].fill(true);
+        }
+        are_terms
+    }
+
     /// Checks a sentence's own target prefix.
     ///
     /// # Errors
@@ -251,7 +260,7 @@ fn encode_prefix(prefix: &str, target: &Vocabulary) -> Result<Vec<u32>> {
     let length = target.encode(prefix)?.len();
     ensure!(
         length <= MAX_SENTENCE_TOKENS,
-        "{:?}: this prefix has {length} tokens; at most {MAX_SENTENCE_TOKENS} are allowed",
+        "\"{}\": this prefix has {length} tokens; at most {MAX_SENTENCE_TOKENS} are allowed",
         shortened(prefix)
     );
     encode_known(prefix, target)
@@ -262,7 +271,7 @@ fn encode_known(text: &str, target: &Vocabulary) -> Result<Vec<u32>> {
     let tokens = target.encode(text)?;
     ensure!(
         is_known(&tokens),
-        "{:?}: the model has no tokens for this text; use words that occur in its training data",
+        "\"{}\": the model has no tokens for this text; use words that occur in its training data",
         shortened(text)
     );
     Ok(tokens)

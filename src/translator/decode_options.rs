@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::constraints::Constraints;
 use super::terminology::Terminology;
 use super::{Request, ResultSelection};
-use crate::error::usage_of;
+use crate::error::{usage_of, written_number};
 use crate::search::{
     BeamOptions, HypothesisScoring, LengthFormula, LengthLimits, MAX_REQUIRED_PHRASES, SamplingConfig, SamplingOptions,
     Search,
@@ -212,10 +212,10 @@ impl DecodeOptions {
             format!("must be at least 0, not {coverage}")
         })?;
         check("coverage-penalty", coverage <= MAX_PENALTY, || {
-            format!("must be at most {MAX_PENALTY:?}, not {coverage:?}")
+            format!("must be at most {MAX_PENALTY}, not {}", written_number(coverage))
         })?;
         check("length-penalty", self.length_formula != LengthFormula::Reward || length <= MAX_PENALTY, || {
-            format!("must be at most {MAX_PENALTY:?} with --length-formula reward, not {length:?}")
+            format!("must be at most {MAX_PENALTY} with --length-formula reward, not {}", written_number(length))
         })?;
         let factor = self.length_factor;
         check("length-factor", (0.0..=100.0).contains(&factor), || format!("must be between 0 and 100, not {factor}"))?;

@@ -77,13 +77,10 @@ impl ForcedAlignment {
         }
     }
 
-    /// Replaces the words of both sides by those in another case, unless their numbers differ.
-    pub(super) fn set_words(&mut self, source: Vec<String>, target: Vec<String>) {
-        if source.len() >= self.source.words.len() {
-            self.source.words = source[..self.source.words.len()].to_vec();
-        }
-        if target.len() == self.target.words.len() {
-            self.target.words = target;
+    /// Replaces the words of the target by those in another case, unless their numbers differ.
+    pub(super) fn set_target_words(&mut self, words: Vec<String>) {
+        if words.len() == self.target.words.len() {
+            self.target.words = words;
         }
     }
 

@@ -3,6 +3,7 @@
 mod api;
 mod constraints;
 mod decode_options;
+mod doubt;
 mod forced_alignment;
 mod forced_score;
 mod letter_case;
@@ -19,7 +20,9 @@ mod model_summary;
 mod noise_filter;
 mod prepared_translator;
 mod quality_estimation;
+mod read_sentence;
 mod request;
+mod stand_ins;
 mod term_placement;
 mod terminology;
 mod trace;
@@ -35,11 +38,12 @@ use candle_core::Device;
 
 use crate::aligner::WordAligner;
 use crate::attention::InferenceOverrides;
-use crate::checkpoint::{Checkpoint, Config, ModelDir};
+use crate::checkpoint::{Checkpoint, Config, ModelDir, TrainedPairs};
 use crate::error::{UsageError, usage};
 use crate::model::{Architecture, ForcedScores, RnnSearch};
 use crate::text::{
-    Batch, BatchSize, Example, KnownWords, Pair, Segmentation, Tokenization, Vocabulary, WordSplitting, bucketed,
+    Batch, BatchSize, Example, KnownWords, Languages, MappedText, Pair, Segmentation, Tokenization, Vocabulary,
+    WordSplitting, bucketed, is_in_other_language, language_name,
 };
 
 pub use api::Aligner;
@@ -58,7 +62,9 @@ pub use noise_filter::NoiseFilter;
 pub use prepared_translator::PreparedTranslator;
 pub use quality_estimation::CalibrationError;
 pub use request::{MAX_SENTENCE_TOKENS, Request, ResultSelection, Sentence};
-pub use trace::{BeamNode, PartialTranslation, Trace, TraceCandidate, TraceOptions, TraceSide, TraceStep, TraceToken};
+pub use trace::{
+    BeamNode, PartialTranslation, Trace, TraceCandidate, TraceOptions, TraceSentence, TraceSide, TraceStep, TraceToken,
+};
 pub use translate_options::{TranslateOptions, UnknownSentences};
 pub use translation::{SentenceQuality, Translation};
 
@@ -81,8 +87,8 @@ pub struct Translator {
     precision: PrecisionOption,
     /// Statistical aligner of the first model, if there is one, loaded on first use.
     aligner: Arc<OnceLock<Option<Arc<WordAligner>>>>,
-    /// Target words of its training data, if it has an aligner, collected on first use.
-    known_target_words: Arc<OnceLock<Option<Arc<KnownWords>>>>,
+    /// Words of the sources and of the targets of its training data, if it has an aligner, collected on first use.
+    known_words: Arc<[OnceLock<Option<Arc<KnownWords>>>; 2]>,
 }
 
 /// Segmented pair with its scores of forced decoding.
@@ -115,7 +121,7 @@ impl Translator {
             words,
             precision: PrecisionOption::F32,
             aligner: Arc::default(),
-            known_target_words: Arc::default(),
+            known_words: Arc::default(),
         })
     }
 
@@ -235,14 +241,43 @@ impl Translator {
         Ok(self.aligner.get_or_init(|| loaded).clone())
     }
 
-    /// Returns the target words of the first model's training data, if it has a statistical aligner, which knows them.
-    fn known_target_words(&self) -> Result<Option<Arc<KnownWords>>> {
+    /// Returns the words of the sources (side 0) or targets (side 1) of the first model's training data, if it has a statistical
+    /// aligner, which knows them.
+    fn known_words(&self, side: usize) -> Result<Option<Arc<KnownWords>>> {
         let aligner = self.aligner()?;
-        let known = self.known_target_words.get_or_init(|| {
+        let known = self.known_words[side].get_or_init(|| {
             let aligner = aligner?;
-            Some(Arc::new(KnownWords::from_texts(aligner.target_words())))
+            Some(Arc::new(KnownWords::from_texts(aligner.words(side))))
         });
         Ok(known.clone())
+    }
+
+    /// Returns the set of the first model's training pairs, if it is recorded.
+    ///
+    /// # Errors
+    /// The file is damaged or belongs to another model.
+    pub fn trained_pairs(&self) -> Result<Option<TrainedPairs>> {
+        ModelDir::new(&self.path).load_trained_pairs(&self.checkpoint)
+    }
+
+    /// True if a source text seems to be in the target language.
+    pub fn is_in_target_language(&self, source: &str) -> bool {
+        is_in_other_language(source, &self.checkpoint.source, &self.checkpoint.target)
+    }
+
+    /// True if a target text seems to be in the source language.
+    pub fn is_in_source_language(&self, target: &str) -> bool {
+        is_in_other_language(target, &self.checkpoint.target, &self.checkpoint.source)
+    }
+
+    /// Describes the languages of the model for messages: `from English to French`.
+    pub fn described_languages(&self) -> String {
+        match &self.config().data.languages {
+            Some(Languages { source, target }) => {
+                format!("from {} to {}", language_name(source), language_name(target))
+            }
+            None => "the other way".to_owned(),
+        }
     }
 
     /// Device of the models.
@@ -383,12 +418,19 @@ fn segment_all<'a>(
     words: WordSplitting,
     texts: impl Iterator<Item = &'a str>,
 ) -> Result<Vec<Segmentation>> {
-    let mut segmented = Vec::with_capacity(texts.size_hint().0);
-    for text in texts {
-        let text = if text.trim().is_empty() { "" } else { text };
-        segmented.push(vocabulary.segment(text, words)?.cut_to(MAX_SENTENCE_TOKENS));
-    }
-    Ok(segmented)
+    texts.map(|text| segment_as_read(vocabulary, text, None, words)).collect()
+}
+
+/// Segments a text, as itself or as the text that is read in its place, truncated to [`MAX_SENTENCE_TOKENS`]. A blank one has no
+/// tokens.
+fn segment_as_read(
+    vocabulary: &Vocabulary,
+    text: &str,
+    read: Option<&MappedText>,
+    words: WordSplitting,
+) -> Result<Segmentation> {
+    let text = if text.trim().is_empty() { "" } else { text };
+    Ok(vocabulary.segment_read(text, read, words)?.cut_to(MAX_SENTENCE_TOKENS))
 }
 
 fn examples(sources: &[Segmentation], targets: &[Segmentation]) -> Vec<Example> {

@@ -1,6 +1,5 @@
 //! Translation with checked options.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -8,20 +7,20 @@ use anyhow::{Context, Result};
 use rayon::prelude::*;
 
 use super::constraints::{CompiledConstraints, Constraints};
-use super::letter_case::{CasedText, LetterCase};
+use super::read_sentence::ReadSentence;
 use super::request::SelectedText;
 use super::term_placement::replaced_tokens;
 use super::unk_replacement::Dictionary;
 use super::{
     DecodeOptions, ForcedAlignment, LinkOptions, Linker, MarkupOptions, Request, Sentence, TranslateOptions,
-    Translation, Translator, UnknownSentences,
+    Translation, Translator, UnknownSentences, segment_as_read,
 };
 use crate::checkpoint::Checkpoint;
 use crate::error::usage_of;
 use crate::model::RnnSearch;
 use crate::reporter::Reporter;
-use crate::search::{DecodingConstraints, Hypothesis, Source, search_all};
-use crate::text::{Segmentation, WordSplitting, word_spans};
+use crate::search::{DecodingConstraints, Hypothesis, RequiredPhrase, Source, search_all};
+use crate::text::{Segmentation, WordSplitting};
 
 /// Translator with the options of its translations, which were checked against its models.
 pub struct PreparedTranslator {
@@ -34,30 +33,6 @@ pub struct PreparedTranslator {
     dictionary: Option<Dictionary>,
     /// True if sentences that are mostly unknown to the model are copied.
     copies_unknown: bool,
-}
-
-/// Sentence in the case that the model knows.
-pub(super) struct ReadSentence<'s> {
-    pub sentence: Cow<'s, Sentence>,
-    /// Case of the translation.
-    case: LetterCase,
-    /// The text in its own case, if that is another one.
-    given: Option<&'s str>,
-}
-
-impl ReadSentence<'_> {
-    /// Gives a translation the case of the given text, and its alignment the words of both.
-    pub fn in_given_case(&self, mut translation: Translation, splitting: [WordSplitting; 2]) -> Translation {
-        if let Some(given) = self.given {
-            translation.text = self.case.apply(&translation.text);
-            translation.alignment.set_words(words(given, splitting[0]), words(&translation.text, splitting[1]));
-        }
-        translation
-    }
-}
-
-fn words(text: &str, splitting: WordSplitting) -> Vec<String> {
-    word_spans(text, splitting).into_iter().map(|span| text[span].to_owned()).collect()
 }
 
 impl Translator {
@@ -119,9 +94,9 @@ impl Translator {
         let constraints = Constraints { placeholders, ..decoding.constraints() };
         let constraints = constraints.normalized(self.config().text.normalization);
         if let Some(phrase) = constraints.contradiction() {
-            return usage_of("avoid", format!("{phrase:?} forbids what --prefix, --require or --terms ask for"));
+            return usage_of("avoid", format!("\"{phrase}\" forbids what --prefix, --require or --terms ask for"));
         }
-        let known_words = if constraints.avoided.is_empty() { None } else { self.known_target_words()? };
+        let known_words = if constraints.avoided.is_empty() { None } else { self.known_words(1)? };
         let prefixed = Sentence { target_prefix: constraints.prefix.clone(), ..Sentence::default() };
         let compiled = CompiledConstraints::new(constraints, &self.checkpoint.target, known_words)?;
         compiled.check_target_prefix(&prefixed, &self.checkpoint.target).context("--prefix")?;
@@ -202,14 +177,16 @@ impl PreparedTranslator {
         first: usize,
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
-        let read: Vec<ReadSentence> = sentences.iter().map(|sentence| self.read(sentence)).collect();
-        let segmented = self.translator.segment_sources(read.iter().map(|one| one.sentence.text.as_str()))?;
+        let read: Vec<ReadSentence> = sentences.iter().map(|sentence| self.read(sentence)).collect::<Result<_>>()?;
+        let mut segmented = Vec::with_capacity(sentences.len());
         let mut sources = Vec::with_capacity(sentences.len());
-        for (ReadSentence { sentence, .. }, source) in read.iter().zip(&segmented) {
-            let constraints = self.decoding_constraints(sentence)?;
-            let tokens = if self.is_copied(source) { Vec::new() } else { source.ids.clone() };
-            let (cancellation, seed_index) = (sentence.cancellation.clone(), sentence.seed_index);
-            sources.push(Source { tokens, constraints, cancellation, seed_index });
+        for read in &read {
+            let source = read.segment(&self.translator.checkpoint.source, self.translator.words[0])?;
+            let constraints = self.read_constraints(read, &source)?;
+            let tokens = if self.is_copied(read, &source) { Vec::new() } else { source.ids.clone() };
+            let Sentence { cancellation, seed_index, .. } = &*read.sentence;
+            sources.push(Source { tokens, constraints, cancellation: cancellation.clone(), seed_index: *seed_index });
+            segmented.push(source);
         }
         let models: Vec<&RnnSearch> = self.translator.models.iter().map(|model| &**model).collect();
         let search = self.request.from_sentence(first).search;
@@ -221,27 +198,28 @@ impl PreparedTranslator {
         translated.collect()
     }
 
-    /// Reads a sentence in the case that the model knows, unless something has to be in its translation as it is given.
-    pub(super) fn read<'s>(&self, sentence: &'s Sentence) -> ReadSentence<'s> {
-        let Checkpoint { config, source, .. } = &*self.translator.checkpoint;
-        let has_words = !config.text.source_tokenization.are_characters();
-        let cased = if has_words && !self.constraints.hold_for_texts(sentence) {
-            CasedText::new(sentence.given(), source, &config.text.truecaser)
-        } else {
-            None
-        };
-        match cased {
-            Some(CasedText { text, case }) => {
-                let given = Some(sentence.text.as_str());
-                ReadSentence { sentence: Cow::Owned(sentence.with_text(&text)), case, given }
-            }
-            None => ReadSentence { sentence: Cow::Borrowed(sentence), case: LetterCase::Same, given: None },
-        }
+    /// Reads a sentence as the model knows it.
+    ///
+    /// # Errors
+    /// The model's aligner is damaged.
+    pub(super) fn read<'s>(&self, sentence: &'s Sentence) -> Result<ReadSentence<'s>> {
+        ReadSentence::new(sentence, &self.translator, &self.constraints)
+    }
+
+    /// Returns the constraints on the search for the translation of a sentence as it is read.
+    ///
+    /// # Errors
+    /// As [`Self::decoding_constraints`].
+    pub(super) fn read_constraints(&self, read: &ReadSentence, source: &Segmentation) -> Result<DecodingConstraints> {
+        let mut constraints = self.decoding_constraints(&read.sentence)?;
+        let sources = read.stand_in_sources(source, self.translator.words[0]);
+        read.stand_ins.require(&mut constraints, &sources, &self.translator.checkpoint.target)?;
+        Ok(constraints)
     }
 
     /// True if a sentence is copied instead of translated.
-    fn is_copied(&self, source: &Segmentation) -> bool {
-        self.copies_unknown && source.is_mostly_unknown()
+    fn is_copied(&self, read: &ReadSentence, source: &Segmentation) -> bool {
+        read.stand_ins.is_whole_sentence || self.copies_unknown && source.is_mostly_unknown()
     }
 
     /// Returns the selected translations among the hypotheses of a sentence.
@@ -252,12 +230,12 @@ impl PreparedTranslator {
         constraints: &DecodingConstraints,
         hypotheses: &[Hypothesis],
     ) -> Result<Vec<Translation>> {
-        let sentence = &*read.sentence;
-        if self.is_copied(&source) {
+        if self.is_copied(read, &source) {
             let vocabulary = &self.translator.checkpoint.source;
-            return Ok(vec![Translation::copied(sentence, source, vocabulary, self.translator.words[0])?]);
+            let source = segment_as_read(vocabulary, &read.given.text, None, self.translator.words[0])?;
+            return Ok(vec![Translation::copied(read.given, source, vocabulary, self.translator.words[0])?]);
         }
-        if sentence.cancellation.is_cancelled() {
+        if read.given.cancellation.is_cancelled() {
             return Ok(Vec::new());
         }
         let is_degenerate = !source.ids.is_empty() && hypotheses.iter().all(Hypothesis::is_degenerate);
@@ -265,7 +243,7 @@ impl PreparedTranslator {
         self.translator.check_scores(!is_degenerate && is_finite)?;
         let mut translations = Vec::with_capacity(hypotheses.len());
         for hypothesis in hypotheses {
-            let translation = self.translation(sentence, &source, constraints, hypothesis)?;
+            let translation = self.translation(read, &source, constraints, hypothesis)?;
             translations.push(read.in_given_case(translation, self.translator.words));
         }
         let texts: Vec<&str> = translations.iter().map(|one| one.text.as_str()).collect();
@@ -280,7 +258,7 @@ impl PreparedTranslator {
     /// Returns the translation of a sentence that a hypothesis of its search describes.
     pub(super) fn translation(
         &self,
-        sentence: &Sentence,
+        read: &ReadSentence,
         source: &Segmentation,
         constraints: &DecodingConstraints,
         hypothesis: &Hypothesis,
@@ -288,53 +266,67 @@ impl PreparedTranslator {
         let Checkpoint { config, source: source_vocabulary, target: vocabulary, .. } = &*self.translator.checkpoint;
         let tokenization = config.text.target_tokenization;
         let mut replacements = match &self.dictionary {
-            Some(dictionary) => dictionary.replacements(sentence, source_vocabulary, tokenization, hypothesis)?,
+            Some(dictionary) => dictionary.replacements(&read.sentence, source_vocabulary, tokenization, hypothesis)?,
             None => HashMap::new(),
         };
         replacements.retain(|_, word| !self.constraints.has_avoided(&vocabulary.written_text(word)));
-        let placed = self.place_terms(constraints, hypothesis, &mut replacements);
+        let unmet = self.place_terms(constraints, hypothesis, &mut replacements);
+        let sources = read.stand_in_sources(source, self.translator.words[0]);
+        read.stand_ins.put_back(&sources, hypothesis, vocabulary, &mut replacements);
         let (text, target) = vocabulary.join_with(&hypothesis.tokens, &replacements, self.translator.words[1]);
         let Hypothesis { log_probability, score, .. } = *hypothesis;
         let of_tokens = hypothesis.token_log_probabilities.clone();
         let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, log_probability, of_tokens);
-        let unmet_constraints = hypothesis.unmet_phrases.len() - placed + constraints.ignored_phrases();
+        let unmet = unmet.into_iter().filter(|phrase| !read.stand_ins.include(&phrase.text)).count();
+        let unmet_constraints = unmet + constraints.ignored_phrases();
+        let doubts = self.translator.doubts(&alignment)?;
         let (without_markup, sentences) = (None, Vec::new());
-        Ok(Translation { text, log_probability, score, unmet_constraints, alignment, without_markup, sentences })
+        Ok(Translation {
+            text,
+            log_probability,
+            score,
+            unmet_constraints,
+            doubts,
+            alignment,
+            without_markup,
+            sentences,
+        })
     }
 
     /// Places terms that a hypothesis lacks where its attention is on them. Its prefix and the required phrases that it
     /// contains stay, and no avoided phrase comes up. Adds the text of each token that changes to the replacements, and
-    /// returns the number of terms that have a place.
-    fn place_terms(
+    /// returns the required phrases that have no place.
+    fn place_terms<'c>(
         &self,
-        constraints: &DecodingConstraints,
+        constraints: &'c DecodingConstraints,
         hypothesis: &Hypothesis,
         replacements: &mut HashMap<usize, String>,
-    ) -> usize {
-        let Hypothesis { tokens, attention, .. } = hypothesis;
-        let unmet = hypothesis.unmet_phrases.iter().map(|&phrase| &constraints.required[phrase]);
-        let mut terms = unmet.filter(|phrase| phrase.is_term()).peekable();
-        if terms.peek().is_none() {
-            return 0;
+    ) -> Vec<&'c RequiredPhrase> {
+        let Hypothesis { tokens, attention, unmet_phrases, .. } = hypothesis;
+        let unmet = unmet_phrases.iter().map(|&phrase| &constraints.required[phrase]);
+        let (terms, mut unplaced): (Vec<_>, Vec<_>) = unmet.partition(|phrase| phrase.is_term());
+        if terms.is_empty() {
+            return unplaced;
         }
         let target = &self.translator.checkpoint.target;
         let word_of_token = target.join(tokens, WordSplitting::Punctuation).1.word_of_token;
-        let mut kept = constraints.constrained_tokens(tokens, &hypothesis.unmet_phrases);
-        let mut placed = 0;
+        let mut kept = constraints.constrained_tokens(tokens, unmet_phrases);
         for term in terms {
             let range = replaced_tokens(term, attention, &word_of_token, &kept);
-            let Some(&first) = tokens.get(range.clone()).and_then(<[u32]>::first) else { continue };
-            let space = if constraints.surface_forms.text(first).starts_with(' ') { " " } else { "" };
             let mut with_term = replacements.clone();
-            with_term.extend(range.clone().map(|token| (token, String::new())));
-            with_term.insert(range.start, format!("{space}{}", term.text));
+            if let Some(&first) = tokens.get(range.clone()).and_then(<[u32]>::first) {
+                let space = if constraints.surface_forms.text(first).starts_with(' ') { " " } else { "" };
+                with_term.extend(range.clone().map(|token| (token, String::new())));
+                with_term.insert(range.start, format!("{space}{}", term.text));
+            }
             let text = target.join_with(tokens, &with_term, self.translator.words[1]).0;
-            if !self.constraints.has_avoided(&target.written_text(&text)) {
+            if range.is_empty() || self.constraints.has_avoided(&target.written_text(&text)) {
+                unplaced.push(term);
+            } else {
                 *replacements = with_term;
                 kept[range].fill(true);
-                placed += 1;
             }
         }
-        placed
+        unplaced
     }
 }

@@ -1,5 +1,5 @@
 //! Every reader of external files and text, used as commands use it: it may return an error but must not panic. Shared by
-//! random mutations (`tests/mutations.rs`) and coverage-guided fuzzing (`tests/fuzz/`).
+//! random mutations (`tests/files/mutations.rs`) and coverage-guided fuzzing (`tests/fuzz/`).
 #![allow(dead_code, reason = "each program uses only some of these")]
 
 use std::path::Path;

@@ -79,6 +79,26 @@ pub fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
+/// Words of Rust, of its library and of clap, which say nothing to users.
+pub const INTERNAL: [&str; 16] = [
+    "panicked",
+    "backtrace",
+    "::",
+    "Some(",
+    "Err(",
+    "os error",
+    "Os {",
+    "\\u{",
+    "float literal",
+    "invalid digit",
+    "empty string",
+    "too large to fit",
+    "number too",
+    "..=",
+    "address syntax",
+    "0e0",
+];
+
 /// Exit code and output of a command.
 #[derive(Debug)]
 pub struct Outcome {
@@ -108,7 +128,7 @@ impl Outcome {
         assert_eq!(self.stdout, "", "a failed command prints no result");
         let message = self.stderr.strip_suffix('\n').unwrap_or(&self.stderr);
         assert!(message.starts_with("error: ") && !message.contains('\n'), "not one line of error: {message}");
-        for internal in ["panicked", "backtrace", "::", "Some(", "Err("] {
+        for internal in INTERNAL {
             assert!(!message.contains(internal), "internal term {internal:?}: {message}");
         }
         assert!(message.len() < 300, "too long for one line: {message}");

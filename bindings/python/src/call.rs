@@ -8,11 +8,12 @@ use std::time::Duration;
 use anyhow::Result;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use softalign::error::in_terms;
 use softalign::reporter::{Reporter, Stage};
 use softalign::search::Cancellation;
 use softalign::training::{Event, Observer};
 
-use crate::error::{described_panic, exception, silence_panics};
+use crate::error::{described_panic, exception, keyword, silence_panics};
 use crate::threads::with_pool;
 
 /// Time after which a waiting call looks for signals, such as that of Ctrl-C.
@@ -52,11 +53,11 @@ impl Caller {
 
 impl Reporter for Caller {
     fn note(&self, line: &str) {
-        self.send(Message::Note(line.to_owned()));
+        self.send(Message::Note(in_terms(line, &keyword)));
     }
 
     fn warn(&self, line: &str) {
-        self.send(Message::Warning(line.to_owned()));
+        self.send(Message::Warning(in_terms(line, &keyword)));
     }
 
     fn stage(&self, name: &'static str, total: Option<usize>) -> Box<dyn Stage + '_> {

@@ -16,7 +16,18 @@ pub fn exception(py: Python, error: anyhow::Error) -> PyErr {
         ErrorKind::Io => "FileError",
         _ => "Error",
     };
-    raised(py, class, error.in_arguments())
+    // The directory is an argument that every call has.
+    raised(py, class, error.in_terms(&keyword).replace(" with directory", ""))
+}
+
+/// Returns the name of the keyword for an option of the command line.
+pub fn keyword(option: &str) -> String {
+    match option {
+        "out" | "output" | "save-aligner" => "directory".to_owned(),
+        "train" => "pairs".to_owned(),
+        "resume" | "replace" => format!("{option}=True"),
+        other => other.replace('-', "_"),
+    }
 }
 
 /// Returns an exception for an argument that is out of range.

@@ -36,4 +36,9 @@ mod _native {
     use super::training::train;
     #[pymodule_export]
     use super::translator::Model;
+
+    /// Version of the package and the library.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "the name is Python's")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

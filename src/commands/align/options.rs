@@ -38,7 +38,11 @@ pub fn check(given: &ExplicitArgs<AlignArgs>, format: AlignmentFormat) -> Result
         return usage_of("noisy", "needs --format text, tsv, json or jsonl");
     }
     if !links.links_from.uses_attention() {
-        reject_attention_options(&args.attention)?;
+        let because_of = if args.aligner.is_some() { "aligner" } else { "links-from" };
+        reject_attention_options(&args.attention, because_of)?;
+    }
+    if links.links_from == LinksFrom::Hmm && args.model.len() > 1 {
+        return usage_of("links-from", "hmm uses the aligner of one model: name only one with --model");
     }
     if links.links_from == LinksFrom::Pairs && given.names().contains(&"model") {
         return usage_of("model", "cannot be used with --links-from pairs, which trains an aligner on the pairs alone");

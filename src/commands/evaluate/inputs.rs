@@ -70,6 +70,16 @@ impl EvaluationInputs {
     /// Returns the pairs that are named, or those of standard input if pairs are needed and nothing else reads it.
     fn pairs(&self, args: &EvaluateArgs, needs_pairs: bool, console: &Console) -> Result<Option<PairFiles>> {
         let model = self.models.first().map(|model| model.path.as_path());
+        if let [path] = &args.pairs.positional[..]
+            && !self.hypotheses.is_empty()
+            && !(is_standard(path) || path.exists())
+        {
+            return usage(format!(
+                "{}: no such file; expected the pairs (source TAB reference) that --hypotheses are compared with; repeat \
+                 --hypotheses for each file of translations",
+                path.display()
+            ));
+        }
         let named = given_pairs(&args.pairs, model)?;
         let mut others = self.hypotheses.iter().chain(&self.links).map(|one| &one.path).chain(&args.gold);
         if named.is_some() || !needs_pairs || !standard_input_has_data() || others.any(|path| is_standard(path)) {
@@ -86,6 +96,13 @@ impl EvaluationInputs {
         let of_translations = given.names_in(OF_TRANSLATIONS);
         if let Some(option) = of_translations.first().filter(|_| self.models.is_empty() && self.hypotheses.is_empty()) {
             return usage_of(option, "needs translations: add --model or --hypotheses");
+        }
+        let pairs = self.files.as_ref().map(PairFiles::paths).unwrap_or_default();
+        if let Some(both) = self.hypotheses.iter().find(|one| pairs == [one.path.as_path()]) {
+            return usage_of(
+                "hypotheses",
+                format!("{}: this file cannot be both translations and pairs", both.path.display()),
+            );
         }
         self.check_gold(&given.args)?;
         self.check_counts(&given.args)

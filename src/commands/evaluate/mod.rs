@@ -23,11 +23,15 @@ use systems::{NamedSystem, SystemReader, Systems};
 pub fn run(given: &ExplicitArgs<EvaluateArgs>, device: &Device, console: &Console) -> Result<()> {
     let args = &given.args;
     let inputs = EvaluationInputs::new(given, console)?;
-    let mut outputs = EvaluationOutputs::open(args, &inputs)?;
+    let mut outputs = EvaluationOutputs::open(args, &inputs, console)?;
     let Some(files) = &inputs.files else {
         return outputs.finish(&evaluate_link_files(&inputs, args, console)?);
     };
-    let readable = read_pairs(files, args, console)?;
+    let mut readable = read_pairs(files, args, console);
+    if !inputs.hypotheses.is_empty() {
+        readable = readable.context("the pairs that --hypotheses are compared with");
+    }
+    let readable = readable?;
     if inputs.is_shipped {
         console.note(format!("no sentence pairs are named: evaluating on the shipped test set, {SHIPPED_TEST}"));
     }
@@ -84,6 +88,7 @@ fn checked_evaluator<'a>(
         .by_length(args.by_length || args.figure.is_some())
         .search_threshold(args.search_threshold)
         .confidence(args.confidence)
+        .tokenize(args.tokenize)
         .untagged(readable.pairs.iter().map(|pair| files.as_given(pair).0).collect())
         .line_numbers(readable.numbers.clone())
         .reporter(console);

@@ -21,6 +21,8 @@ pub struct EvaluationOutputs {
     report: Output,
     /// True if the report is JSON.
     json: bool,
+    /// True if the report explains its numbers.
+    explained: bool,
     /// Figure of BLEU by length.
     figure: Option<Output>,
     /// Translations of the only system.
@@ -32,7 +34,7 @@ impl EvaluationOutputs {
     ///
     /// # Errors
     /// A path is not suitable ([`UsageError`](crate::error::UsageError)), or cannot be opened.
-    pub fn open(args: &EvaluateArgs, inputs: &EvaluationInputs) -> Result<Self> {
+    pub fn open(args: &EvaluateArgs, inputs: &EvaluationInputs, console: &Console) -> Result<Self> {
         if args.save.as_deref().is_some_and(is_standard_output) {
             return usage_of("save", "needs a file: scores go to standard output");
         }
@@ -43,7 +45,13 @@ impl EvaluationOutputs {
         ensure_distinct_paths(inputs.paths(), written.into_iter().flatten())?;
         let figure = args.figure.as_deref().map(open_figure).transpose()?;
         let save = args.save.as_deref().map(Output::open).transpose()?;
-        Ok(Self { report: Output::open(Path::new("-"))?, json: args.json, figure, save })
+        Ok(Self {
+            report: Output::open(Path::new("-"))?,
+            json: args.json,
+            explained: !console.is_quiet(),
+            figure,
+            save,
+        })
     }
 
     /// Writes the translations of the only system, if requested.
@@ -70,9 +78,16 @@ impl EvaluationOutputs {
     /// # Errors
     /// Writing fails.
     pub fn finish(self, results: &[SystemResult]) -> Result<()> {
-        let saved = self.save.map_or(Ok(()), Output::finish);
-        let drawn = self.figure.map_or(Ok(()), |figure| draw(figure, results));
-        saved.and(drawn).and(show(self.report, results, self.json))
+        let Self { mut report, json, explained, figure, save } = self;
+        let saved = save.map_or(Ok(()), Output::finish);
+        let drawn = figure.map_or(Ok(()), |figure| draw(figure, results));
+        let written = if json {
+            let json = report_json(results)?;
+            report.with(|out| writeln!(out, "{json}"))
+        } else {
+            report.with(|out| write_report(out, results, explained))
+        };
+        saved.and(drawn).and(written.and_then(|()| report.finish()))
     }
 }
 
@@ -127,16 +142,5 @@ fn draw(mut output: Output, results: &[SystemResult]) -> Result<()> {
         systems.push((name, buckets.unwrap_or_default()));
     }
     output.with(|out| bleu_by_length(&systems).write(out))?;
-    output.finish()
-}
-
-/// Writes the report.
-fn show(mut output: Output, results: &[SystemResult], json: bool) -> Result<()> {
-    if json {
-        let json = report_json(results)?;
-        output.with(|out| writeln!(out, "{json}"))?;
-    } else {
-        output.with(|out| write_report(out, results))?;
-    }
     output.finish()
 }

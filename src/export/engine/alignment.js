@@ -1,5 +1,7 @@
 // Attention between words, links and their scores: src/alignment and src/translator/linker.rs.
 
+import { forWords, wordsOfTokens } from "./words.js";
+
 const MIN_SOURCE_MASS = 0.25;
 const BALANCING_STEPS = 2;
 /** Minimum score of a link: with attention and an aligner, with attention alone, with an aligner alone. */
@@ -20,17 +22,35 @@ export class Alignment {
     return new Alignment(source, target, weights, ends);
   }
 
+  /** The alignments of consecutive sentences in one: no word of one has attention to a word of another. */
+  static joined(parts) {
+    const [source, target] = [parts.flatMap((part) => part.source), parts.flatMap((part) => part.target)];
+    const rows = [];
+    let before = 0;
+    for (const part of parts) {
+      part.target.forEach((_, t) => {
+        const row = new Float32Array(source.length + 1);
+        row.set(part.row(t), before);
+        row[source.length] = part.ends[t];
+        rows.push(row);
+      });
+      before += part.source.length;
+    }
+    return Alignment.fromRows(source, target, rows);
+  }
+
   /** Merged to words: columns are summed, rows averaged. */
   merged(source, target) {
     const [columns, rows] = [source.words.length, target.words.length];
     const [weights, ends, counts] = [new Float32Array(columns * rows), new Float32Array(rows), new Float32Array(rows)];
-    target.wordOfToken.forEach((word, token) => {
+    const columnsOfTokens = wordsOfTokens(source);
+    wordsOfTokens(target).forEach((range, token) => forWords(range, (word) => {
       counts[word] += 1;
       ends[word] += this.ends[token];
-      source.wordOfToken.forEach((column, s) => {
-        weights[word * columns + column] += this.weights[token * this.source.length + s];
-      });
-    });
+      columnsOfTokens.forEach((ofToken, s) => forWords(ofToken, (column, count) => {
+        weights[word * columns + column] += this.weights[token * this.source.length + s] / count;
+      }));
+    }));
     for (let word = 0; word < rows; word += 1) {
       if (counts[word] <= 1) continue;
       ends[word] /= counts[word];

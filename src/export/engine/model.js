@@ -299,12 +299,13 @@ export class Prediction {
   }
 
   /** Up to `width` most probable tokens, best first, ties by id. Padding and `<s>` are none. */
-  best(width) {
+  best(width, isAllowed = null) {
     const best = [];
     for (let index = 0; index < this.logits.length; index += 1) {
       const value = this.logits[index];
       if (best.length === width && !(value > best[width - 1].value)) continue;
       if (index === 0 || index === BEGIN || !(value > -Infinity)) continue;
+      if (isAllowed && !isAllowed(this.tokens ? this.tokens[index] : index)) continue;
       let rank = best.length;
       while (rank > 0 && best[rank - 1].value < value) rank -= 1;
       best.splice(rank, 0, { index, value });

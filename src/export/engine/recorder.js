@@ -3,9 +3,6 @@
 import { Coverage } from "./search.js";
 import { END } from "./vocabulary.js";
 
-/** Weights below this are left out of the reports of steps, in thousandths. */
-const MIN_WEIGHT = 10;
-
 /** Observer of a search. `onReport(step)` receives the best hypothesis so far, and `pause()` is awaited after each step. */
 export class BeamRecorder {
   constructor({ candidates, options, onReport, pause }) {
@@ -47,7 +44,7 @@ export class BeamRecorder {
     this.reported = path;
     this.onReport({
       step: this.step, tokens: path.map(({ token }) => token), first_changed: first,
-      attention: path.slice(first).map(({ prediction }) => sparseWeights(prediction.attention)),
+      attention: path.slice(first).map(({ prediction }) => prediction.attention),
     });
   }
 
@@ -91,10 +88,6 @@ function pathOf(last) {
   const path = [];
   for (let node = last; node !== null; node = node.parent) path.unshift(node);
   return path;
-}
-
-function sparseWeights(row) {
-  return Array.from(row, (weight, column) => [column, Math.floor(weight * 1000)]).filter(([, weight]) => weight >= MIN_WEIGHT);
 }
 
 function entropyOf(weights) {

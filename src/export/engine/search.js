@@ -1,5 +1,6 @@
 // Beam search, with greedy search beside it: src/search/beam.rs, settings.rs and hypothesis_arena.rs.
 
+import { allocated } from "./constraints.js";
 import { BEGIN, END } from "./vocabulary.js";
 
 /** Indices of the searches: with the requested width, and greedy. */
@@ -30,33 +31,47 @@ export class Coverage {
 }
 
 function betterFirst(one, other) {
-  return other.logProbability - one.logProbability || one.parent - other.parent || one.token - other.token;
+  return other.sum - one.sum || one.parent - other.parent || one.token - other.token;
 }
 
-/** Beam of one sentence. A step is `{ parent, token, logProbability, coverage, attention, length }`; `parent` is a step or null. */
+/**
+ * Beam of one sentence. A step is `{ parent, token, logProbability, coverage, attention, length, state }`; `parent` is a step or
+ * null, and `state` the progress through the constraints.
+ */
 class Beam {
-  constructor(options, prefix, sourceTokens) {
-    Object.assign(this, { options, prefix, complete: [], bestScore: -Infinity, widths: [options.beam, 1] });
-    this.maxTokens = Math.floor(sourceTokens * LENGTH_FACTOR) + LENGTH_EXTRA + prefix.length;
+  constructor(options, constraints, sourceTokens) {
+    const required = constraints.requiredTokens;
+    Object.assign(this, {
+      options, constraints, complete: [], bestScore: -Infinity, widths: [options.beam + required, 1 + required],
+    });
+    this.maxTokens = Math.floor(sourceTokens * LENGTH_FACTOR) + LENGTH_EXTRA + constraints.prefix.length + required;
     this.live = [{ row: 0, last: null, keptBy: [true, options.beam > 1] }];
   }
 
-  /** Extensions that one search keeps, best first. */
+  /** Extensions that one search keeps, best first. If the constraints allow none, the search stops. */
   bestExtensions(search, predictions) {
-    const extensions = [];
-    this.live.forEach(({ last, keptBy }, parent) => {
-      if (!keptBy[search]) return;
-      const forced = this.prefix[last?.length ?? 0];
-      const width = this.widths[search];
-      const candidates = forced === undefined ? predictions[parent].best(width) : [predictions[parent].candidate(forced)];
-      for (const { token, logProbability } of candidates.slice(0, width)) {
-        extensions.push({
-          parent, token, logProbability: (last?.logProbability ?? 0) + logProbability,
+    let extensions = this.extensions(search, predictions, true);
+    if (extensions.length === 0 && !this.constraints.isEmpty) {
+      extensions = this.extensions(search, predictions, false);
+      if (extensions.length === 0) this.stop(search);
+    }
+    return allocated(extensions.sort(betterFirst), this.widths[search], this.constraints.requiredTokens);
+  }
+
+  extensions(search, predictions, onlyAgreeing) {
+    const { constraints } = this;
+    return this.live.flatMap(({ last, keptBy }, parent) => {
+      if (!keptBy[search]) return [];
+      const before = last?.state ?? constraints.start();
+      return constraints.candidates(before, predictions[parent], this.widths[search], onlyAgreeing).map((candidate) => {
+        const state = constraints.advance(before, candidate.token, predictions[parent].attention);
+        const logProbability = (last?.logProbability ?? 0) + candidate.logProbability;
+        return {
+          parent, token: candidate.token, logProbability, state, sum: logProbability + state.penalty, bank: constraints.bank(state),
           keptBy: [search === WIDE, search === GREEDY],
-        });
-      }
+        };
+      });
     });
-    return extensions.sort(betterFirst).slice(0, this.widths[search]);
   }
 
   /** Replaces the live hypotheses by their best extensions. */
@@ -69,11 +84,11 @@ class Beam {
     }
     const parents = this.live;
     this.live = [];
-    const extended = kept.map(({ parent: row, token, logProbability, keptBy }) => {
+    const extended = kept.map(({ parent: row, token, logProbability, state, keptBy }) => {
       const { last: parent } = parents[row];
       const { attention } = predictions[row];
       const coverage = (parent?.coverage ?? new Coverage()).with(attention);
-      const step = { parent, token, logProbability, attention, coverage, length: coverage.length };
+      const step = { parent, token, logProbability, attention, coverage, state, length: coverage.length };
       if (token === END) this.finish(step, keptBy);
       return { row, last: step, keptBy };
     });
@@ -102,14 +117,15 @@ class Beam {
       last.logProbability / length ** this.options.lengthPenalty > this.bestScore);
   }
 
-  /** Completes the live hypotheses without `</s>`. */
-  stop() {
-    for (const { last } of this.live) this.complete.push({ last, isFinished: false });
-    this.live = [];
+  /** Completes the live hypotheses of a search without `</s>`. */
+  stop(search) {
+    for (const { last, keptBy } of this.live) {
+      if (keptBy[search] && last && this.complete.every((one) => one.last !== last)) this.complete.push({ last, isFinished: false });
+    }
   }
 
-  score({ coverage, logProbability }) {
-    return coverage.score(logProbability, this.options);
+  score({ coverage, logProbability, state }) {
+    return coverage.score(logProbability + this.constraints.penalty(state), this.options);
   }
 
   /** The best complete hypothesis; null if no prediction was a number. */
@@ -121,12 +137,12 @@ class Beam {
 }
 
 /**
- * Searches for the translation of a source. `prefix` has the ids of its first tokens, `intervention` the step and the weights
- * `[heads][length]` of attention moved by hand. `observer` sees each step; it may end the search by returning true from
+ * Searches for the translation of a source. `intervention` has the step and the weights `[heads][length]` of attention moved by
+ * hand. `observer` sees each step; it may end the search by returning true from
  * `onStep`, whose result is null then.
  */
-export async function search(decoder, { options, prefix = [], intervention = null }, observer) {
-  const beam = new Beam(options, prefix, decoder.memory.length);
+export async function search(decoder, { options, constraints, intervention = null }, observer) {
+  const beam = new Beam(options, constraints, decoder.memory.length);
   for (let length = 1; beam.live.length > 0; length += 1) {
     const parents = beam.live.map(({ row }) => row);
     const tokens = beam.live.map(({ last }) => last?.token ?? BEGIN);
@@ -134,7 +150,11 @@ export async function search(decoder, { options, prefix = [], intervention = nul
     const predictions = decoder.step(parents, tokens, given);
     observer.onPredictions(predictions);
     beam.extend(predictions, observer);
-    if (length >= beam.maxTokens) beam.stop();
+    if (length >= beam.maxTokens) {
+      beam.stop(WIDE);
+      beam.stop(GREEDY);
+      beam.live = [];
+    }
     if (await observer.onStep()) return null;
   }
   const found = beam.best();
@@ -146,7 +166,7 @@ function hypothesisOf({ last, isFinished, score }) {
   const steps = [];
   for (let step = last; step !== null; step = step.parent) steps.unshift(step);
   return {
-    steps, isFinished, score, logProbability: last.logProbability,
+    steps, isFinished, score, state: last.state, logProbability: last.logProbability,
     tokens: steps.slice(0, steps.length - isFinished).map(({ token }) => token),
     attention: steps.map(({ attention }) => attention),
     tokenLogProbabilities: steps.map(({ logProbability, parent }) => logProbability - (parent?.logProbability ?? 0)),

@@ -1,6 +1,6 @@
 // Text to token ids and back: src/text/vocabulary.rs, readable.rs, normalization.rs and composition.rs.
 
-import { isSpace, trimmed, wordOfPlace, wordSpans } from "./words.js";
+import { graphemes, isSpace, trimmed, wordOfPlace, wordSpans } from "./words.js";
 
 export const BEGIN = 1;
 export const END = 2;
@@ -12,7 +12,7 @@ const SPECIALS = 4;
 const SPACE = "\u2581";
 
 /** A text whose code points have places in another text: `characters` of `text`, `start` and `end`. */
-class PlacedText {
+export class PlacedText {
   constructor(characters) {
     this.characters = characters;
   }
@@ -25,6 +25,21 @@ class PlacedText {
       place += character.length;
     }
     return new PlacedText(characters);
+  }
+
+  get text() {
+    this.joined ??= this.characters.map((one) => one.text).join("");
+    return this.joined;
+  }
+
+  /** The range of the other text that a range of this one comes from. */
+  otherRange(start, end) {
+    if (!this.places) {
+      this.places = this.characters.flatMap((one) => Array.from(one.text.split(""), () => one));
+    }
+    const last = end > 0 ? this.places[end - 1]?.end ?? 0 : 0;
+    const first = start < this.places.length ? this.places[start].start : last;
+    return { start: Math.min(first, last), end: last };
   }
 
   /** Each character replaced by those of a text, all at its place. */
@@ -77,19 +92,43 @@ class KnownCharacters {
     }
   }
 
+  /** True if all characters of a text, apart from white space, are known. */
+  areIn(text) {
+    return Array.from(text).every((one) => isSpace(one) || this.known.has(one));
+  }
+
+  replaced(character) {
+    return this.replacements.get(character) ?? character;
+  }
+
+  /** Characters of a text with their places. An HTML character reference is one if `&` is unknown. */
+  placedCharacters(text, start) {
+    const { characters } = PlacedText.of(text, start);
+    if (this.known.has("&") || !text.includes("&")) return characters;
+    const placed = [];
+    for (let index = 0; index < characters.length; index += 1) {
+      const found = characters[index].text === "&" ? characterReference(text.slice(characters[index].start - start)) : null;
+      if (found && (isSpace(found.character) || this.areIn(this.replaced(found.character)))) {
+        const one = characters[index];
+        placed.push({ text: found.character, start: one.start, end: one.start + found.length });
+        index += found.length - 1;
+      } else placed.push(characters[index]);
+    }
+    return placed;
+  }
+
   /** A text as the vocabulary reads it, with the places of its characters. */
   readable(given) {
     const text = trimmed(given);
     const start = given.length - given.replace(/^\p{White_Space}+/u, "").length;
-    const placed = PlacedText.of(text, start).characters;
     const characters = [];
     let space = null;
-    for (const one of placed) {
+    for (const one of this.placedCharacters(text, start)) {
       if (isSpace(one.text) && !(this.known.has(one.text) && one.text !== " ")) {
         space = { text: " ", start: space?.start ?? one.start, end: one.end };
         continue;
       }
-      const read = this.replacements.get(one.text) ?? one.text;
+      const read = this.replaced(one.text);
       if (read === "") continue;
       if (space && characters.length > 0) characters.push(space);
       space = null;
@@ -97,6 +136,40 @@ class KnownCharacters {
     }
     return new PlacedText(characters);
   }
+
+  /** Ranges of signs that have no known equivalent, such as emoji, except within words and numbers. */
+  unknownSigns(text) {
+    const found = [];
+    if (this.areIn(text)) return found;
+    const references = this.placedCharacters(text, 0).filter((one) => one.end - one.start > one.text.length);
+    for (const { segment, index } of graphemes(text)) {
+      const [first] = segment;
+      const isReference = references.some(({ start, end }) => start <= index && index < end);
+      if (isReference || !isSign(first) || this.areIn(this.replaced(first))) continue;
+      const last = found[found.length - 1];
+      if (last && last.end === index) last.end = index + segment.length;
+      else found.push({ start: index, end: index + segment.length });
+    }
+    return found.filter(({ start, end }) =>
+      !(/[\p{Alphabetic}\p{N}]$/u.test(text.slice(0, start)) && /^[\p{Alphabetic}\p{N}]/u.test(text.slice(end))));
+  }
+}
+
+/** True for signs, which are neither letters, marks, digits, white space nor invisible. */
+function isSign(character) {
+  return /^\p{Lm}$/u.test(character) || !/^[\p{Alphabetic}\p{N}\p{M}\p{White_Space}\p{Cf}\p{Cc}\u034f\u115f\u1160\u3164\uffa0]$/u.test(character);
+}
+
+const NAMED_REFERENCES = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'", nbsp: "\u00a0", rsquo: "\u2019", lsquo: "\u2018", rdquo: "\u201d", ldquo: "\u201c", ndash: "\u2013", mdash: "\u2014", hellip: "\u2026", laquo: "\u00ab", raquo: "\u00bb", euro: "\u20ac" };
+
+/** The HTML character reference at the beginning of a text, if it stands for one character. */
+function characterReference(text) {
+  const match = /^&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(\w+));/.exec(text.slice(0, 12));
+  if (!match) return null;
+  const [whole, decimal, hexadecimal, name] = match;
+  const code = decimal ? parseInt(decimal, 10) : parseInt(hexadecimal, 16);
+  const character = name ? NAMED_REFERENCES[name] : code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
+  return character === undefined ? null : { character, length: whole.length };
 }
 
 /** Vocabulary of tokens with its rules. */
@@ -106,7 +179,7 @@ export class Vocabulary {
     this.ids = new Map(tokens.map((token, id) => [token, id]));
     this.pattern = new RegExp(pattern, "gu");
     this.hasCharacters = tokenization === "char" || tokenization === "letter";
-    this.wordSplitting = this.hasCharacters ? "characters" : "whitespace";
+    this.wordSplitting = this.hasCharacters ? "characters" : "script";
     // With protected tokens, whole pieces that are tokens are not merged.
     this.ignoresMerges = protectedTokens.length > 0;
     this.merges = new Map(merges.map(([first, second], rank) =>
@@ -187,12 +260,16 @@ export class Vocabulary {
     return this.placedTokens(text).map(({ id }) => id);
   }
 
-  /** Segments a text: ids, tokens, words, the word of each token. */
-  segment(given, splitting = this.wordSplitting, maxTokens = Infinity) {
+  /**
+   * Segments a text: ids, tokens, words, the word of each token. It may be read as another one, `read`, which has its places in
+   * the text.
+   */
+  segment(given, { splitting = this.wordSplitting, maxTokens = Infinity, read = null } = {}) {
     const text = trimmed(given) === "" ? "" : given;
-    let placed = this.placedTokens(text);
+    let placed = this.placedTokens(read && text ? read.text : text);
+    if (read) placed = placed.map(({ id, start }) => ({ id, start: read.otherRange(start, start + 1).start }));
     const spans = wordSpans(text, splitting);
-    if (splitting === "characters" || splitting === "codepoints") joinComposed(spans, placed);
+    if (this.hasCharacters) joinComposed(spans, placed);
     let words = spans.map(({ start, end }) => text.slice(start, end));
     if (words.length === 0 && placed.length > 0) words = [text];
     const readableEnd = text.length;
@@ -210,7 +287,7 @@ export class Vocabulary {
   }
 
   /** Joins tokens to text and maps them to its words, with other texts for the tokens at some positions. */
-  join(ids, replacements = new Map()) {
+  join(ids, replacements = new Map(), splitting = this.wordSplitting) {
     let text = "";
     let starts = [];
     ids.forEach((id, index) => {
@@ -221,11 +298,16 @@ export class Vocabulary {
       text += surface;
     });
     if (this.tokenization === "letter") [text, starts] = composed(text, starts);
-    const spans = wordSpans(text, this.wordSplitting);
+    const spans = wordSpans(text, splitting);
     let words = spans.map(({ start, end }) => text.slice(start, end));
     if (words.length === 0 && ids.length > 0) words = [text];
     const wordOfToken = starts.map((start) => wordOfPlace(spans, start));
     return { text, segmentation: { ids, tokens: ids.map((id) => this.tokens[id]), words, wordOfToken, isCut: false } };
+  }
+
+  /** True if it knows the characters of a text, in any case. */
+  knowsLetters(text) {
+    return this.known.areIn(text) || this.known.areIn(text.toLowerCase());
   }
 
   /** Text that a token adds to a translation; empty for special tokens. */

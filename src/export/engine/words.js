@@ -2,7 +2,14 @@
 
 const SPACES = /\p{White_Space}/u;
 const MARK = /^[\p{P}\p{S}]/u;
-const UNSPACED = /^[\p{Script=Bopomofo}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}\p{Script=Thai}]/u;
+/** Letters and marks that occur only in scripts without spaces between words. */
+const UNSPACED_SCRIPTS = ["Bopomofo", "Han", "Hiragana", "Katakana", "Khitan_Small_Script", "Khmer", "Lao", "Myanmar", "Nushu",
+  "New_Tai_Lue", "Tai_Le", "Tai_Tham", "Tai_Viet", "Tangut", "Thai", "Tibetan", "Yi"];
+const UNSPACED = new RegExp(`^[${UNSPACED_SCRIPTS.map((script) => `\\p{Script_Extensions=${script}}`).join("")}]`, "u");
+const OF_WORD = /^[\p{Alphabetic}\p{N}\p{M}]/u;
+const ZERO_WIDTH_SPACE = "\u200b";
+/** Maximum mean number of characters of a script without spaces between the spaces of a text whose words spaces separate. */
+const MAX_MEAN_SPACED_WORD = 4;
 
 const GRAPHEMES = typeof Intl.Segmenter === "function" ? new Intl.Segmenter("und", { granularity: "grapheme" }) : null;
 
@@ -16,7 +23,7 @@ export function trimmed(text) {
 }
 
 /** Characters with their marks (UAX #29), each with its place. */
-function graphemes(text) {
+export function graphemes(text) {
   if (GRAPHEMES) return Array.from(GRAPHEMES.segment(text), ({ segment, index }) => ({ segment, index }));
   const found = [];
   for (const match of text.matchAll(/\P{M}\p{M}*|\p{M}+/gsu)) found.push({ segment: match[0], index: match.index });
@@ -53,17 +60,42 @@ function splitPunctuation(text, { start, end }) {
   return [...spans, ...markSpans(text, coreEnd, end)];
 }
 
-/** Splits off the characters of scripts without spaces. */
+/** True for a character of a script without spaces. Digits form numbers in every script. */
+export function isUnspaced(text) {
+  return UNSPACED.test(text) && OF_WORD.test(text) && !/^\p{Nd}/u.test(text);
+}
+
+/** True if a text has characters of a script without spaces, whose words spaces do not separate. */
+function hasUnspacedWords(text, chunks) {
+  const characters = graphemes(text).filter(({ segment }) => isUnspaced(segment)).length;
+  if (characters === 0) return false;
+  const spaces = chunks.slice(1).filter((after, index) => {
+    const [before, next] = [chunks[index], after].map(({ start, end }) => text.slice(start, end));
+    return isUnspaced(graphemes(before).pop().segment) && (isUnspaced(next) || isPunctuation(next));
+  }).length;
+  return spaces === 0 || characters > MAX_MEAN_SPACED_WORD * (spaces + 1);
+}
+
+/** True for a text of punctuation and symbols. */
+export function isPunctuation(text) {
+  return text !== "" && graphemes(text).every(({ segment }) => MARK.test(segment));
+}
+
+/** Splits a chunk into the characters of scripts without spaces and what is between them, without punctuation at its ends. */
 function splitUnspaced(text, { start, end }) {
+  const parts = graphemes(text.slice(start, end));
+  if (!Array.from(text.slice(start, end)).some(isUnspaced)) return [{ start, end }];
   const spans = [];
-  let isUnspaced = true;
-  for (const { segment, index } of graphemes(text.slice(start, end))) {
-    const before = isUnspaced;
-    isUnspaced = UNSPACED.test(segment);
-    if (!before && !isUnspaced) spans[spans.length - 1].end = start + index + segment.length;
-    else spans.push({ start: start + index, end: start + index + segment.length });
+  let other = start;
+  for (const { segment, index } of parts) {
+    const character = { start: start + index, end: start + index + segment.length };
+    const isWord = isUnspaced(segment);
+    if (!isWord && segment !== ZERO_WIDTH_SPACE) continue;
+    spans.push(...splitPunctuation(text, { start: other, end: character.start }));
+    other = character.end;
+    if (isWord) spans.push(character);
   }
-  return spans;
+  return [...spans, ...splitPunctuation(text, { start: other, end })];
 }
 
 function characterSpans(text) {
@@ -80,15 +112,16 @@ function codePointSpans(text) {
   return Array.from(text.matchAll(/\P{White_Space}/gu), ({ 0: one, index }) => ({ start: index, end: index + one.length }));
 }
 
-/** Spans of words: `whitespace`, `punctuation`, `terms`, `characters` or `codepoints`. */
+/** Spans of words: by `script`, `punctuation`, `terms`, `characters` or `codepoints`. */
 export function wordSpans(text, splitting) {
-  switch (splitting) {
-    case "punctuation": return whitespaceSpans(text).flatMap((span) => splitPunctuation(text, span));
-    case "terms": return wordSpans(text, "punctuation").flatMap((span) => splitUnspaced(text, span));
-    case "characters": return characterSpans(text);
-    case "codepoints": return codePointSpans(text);
-    default: return whitespaceSpans(text);
-  }
+  if (splitting === "characters") return characterSpans(text);
+  if (splitting === "codepoints") return codePointSpans(text);
+  const chunks = whitespaceSpans(text);
+  const splitTerms = () => chunks.flatMap((span) => splitUnspaced(text, span)).flatMap((span) => splitPunctuation(text, span));
+  if (splitting === "terms") return splitTerms();
+  const isUnspacedText = /[^\0-\x7f]/.test(text) && hasUnspacedWords(text, chunks);
+  if (splitting === "script") return isUnspacedText ? chunks.flatMap((span) => splitUnspaced(text, span)) : chunks;
+  return isUnspacedText ? splitTerms() : chunks.flatMap((span) => splitPunctuation(text, span));
 }
 
 /** Words of a text. */
@@ -106,4 +139,14 @@ export function stripPunctuation(word) {
 export function wordOfPlace(spans, start) {
   const found = spans.findIndex(({ end }) => end > start);
   return found >= 0 ? found : Math.max(spans.length - 1, 0);
+}
+
+/** The range of words that each token writes: its word, and those after it in which no token begins. */
+export function wordsOfTokens({ wordOfToken, words }) {
+  return wordOfToken.map((word, token) => [word, Math.max(wordOfToken[token + 1] ?? words.length, word + 1)]);
+}
+
+/** Calls `visit` for each word that a token writes. */
+export function forWords([first, end], visit) {
+  for (let word = first; word < end; word += 1) visit(word, end - first);
 }

@@ -93,7 +93,7 @@ export const HAS_TOKENS = DATA.pairs.some((pair) => pair.tokens);
 
 /** Measures for sorting and filtering. `of` returns a number, or null if a pair has none; `about` describes it. */
 export const MEASURES = [
-  { name: "length", label: "Words, both sides", short: "words", digits: 0, about: "Words of both sides together",
+  { name: "length", label: "Words, both sides", short: "words, both sides", digits: 0, about: "Words of both sides together",
     of: (pair) => pair.source.length + pair.target.length },
   { name: "score", label: "Score, nats", short: "score", digits: 2, of: (pair) => pair.score,
     about: "Mean log-probability of a target token, in nats: closer to 0 is more likely" },
@@ -132,14 +132,19 @@ function folded(text) {
   return text.normalize("NFC").toLowerCase();
 }
 
+/** Texts of both sides of a pair. */
+export function textsOf(pair) {
+  return pair.texts ?? [pair.source.join(" "), pair.target.join(" ")];
+}
+
 /** Folded text of each pair that was searched. */
 const searchable = [];
 
 /** Both sides of a pair, folded. */
 function searchText(pairIndex) {
   if (searchable[pairIndex] === undefined) {
-    const { source, target, translation = "" } = DATA.pairs[pairIndex];
-    searchable[pairIndex] = folded([source.join(" "), target.join(" "), translation].join("\n"));
+    const pair = DATA.pairs[pairIndex];
+    searchable[pairIndex] = folded([...textsOf(pair), pair.translation ?? ""].join("\n"));
   }
   return searchable[pairIndex];
 }

@@ -27,7 +27,7 @@ pub fn matrix(item: &Item, numbers: bool, palette: Palette) -> Drawing {
 /// Legend of the shades.
 pub fn scale() -> Drawing {
     const WEIGHTS: [(f32, &str); 5] = [(0.0, "0"), (0.25, "25"), (0.5, "50"), (0.75, "75"), (1.0, "100 %")];
-    const WIDTH: usize = CELL + 8;
+    const WIDTH: usize = CELL + 20;
     let (height, text) = (CELL / 2, CELL / 2 + FONT_SIZE + 4);
     let mut body = String::new();
     for (place, (weight, name)) in WEIGHTS.into_iter().enumerate() {

@@ -203,16 +203,16 @@ mod tests {
 </g>
 </g>
 <g transform="translate(0 248)">
-<rect x="8" y="0" width="32" height="12" fill="#ffffff" stroke="#ddd"/>
-<text x="24" y="29" text-anchor="middle">0</text>
-<rect x="40" y="0" width="32" height="12" fill="#c5cfdc" stroke="#ddd"/>
-<text x="56" y="29" text-anchor="middle">25</text>
-<rect x="72" y="0" width="32" height="12" fill="#8ba0b9" stroke="#ddd"/>
-<text x="88" y="29" text-anchor="middle">50</text>
-<rect x="104" y="0" width="32" height="12" fill="#517096" stroke="#ddd"/>
-<text x="120" y="29" text-anchor="middle">75</text>
-<rect x="136" y="0" width="32" height="12" fill="#174073" stroke="#ddd"/>
-<text x="152" y="29" text-anchor="middle">100 %</text>
+<rect x="8" y="0" width="44" height="12" fill="#ffffff" stroke="#ddd"/>
+<text x="30" y="29" text-anchor="middle">0</text>
+<rect x="52" y="0" width="44" height="12" fill="#c5cfdc" stroke="#ddd"/>
+<text x="74" y="29" text-anchor="middle">25</text>
+<rect x="96" y="0" width="44" height="12" fill="#8ba0b9" stroke="#ddd"/>
+<text x="118" y="29" text-anchor="middle">50</text>
+<rect x="140" y="0" width="44" height="12" fill="#517096" stroke="#ddd"/>
+<text x="162" y="29" text-anchor="middle">75</text>
+<rect x="184" y="0" width="44" height="12" fill="#174073" stroke="#ddd"/>
+<text x="206" y="29" text-anchor="middle">100 %</text>
 </g>
 </svg>
 "##;

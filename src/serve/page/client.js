@@ -24,9 +24,18 @@ async function readEvents(answer, onEvent) {
 }
 
 /** Sends JSON to the server and returns its answer. */
-async function post(path, body, { key, signal } = {}) {
-  const headers = { "Content-Type": "application/json", ...(key ? { Authorization: `Bearer ${key}` } : {}) };
-  const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(body), signal }).catch((error) => {
+function post(path, body, options) {
+  return send(path, JSON.stringify(body), { "Content-Type": "application/json" }, options);
+}
+
+/** Sends a form with a file to the server and returns its answer. */
+export function postForm(path, form, options) {
+  return send(path, form, {}, options);
+}
+
+async function send(path, body, kind, { key, signal } = {}) {
+  const headers = { ...kind, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
+  const answer = await fetch(path, { method: "POST", headers, body, signal }).catch((error) => {
     throw error.name === "AbortError" ? error : new EngineError(NO_ANSWER);
   });
   if (answer.ok) return answer;

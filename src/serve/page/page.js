@@ -275,9 +275,10 @@ function modelsOf({ models }) {
   });
 }
 
-/** Begins the page with what translates. */
-export async function beginPage(engineOfPage) {
+/** Begins the page with what translates, and with further keys. Returns the engine's description, or null if it fails. */
+export async function beginPage(engineOfPage, keys = {}) {
   useEngine(engineOfPage);
+  Object.assign(KEYS, keys);
   applyTheme("auto", byId("theme"));
   listenToTyping();
   listenToModels();
@@ -288,15 +289,16 @@ export async function beginPage(engineOfPage) {
   listenToKeeping();
   listenToPage();
   showNothing();
+  let description = null;
   try {
-    const description = await engine().models();
+    description = await engine().models();
     state.models = modelsOf(description);
     byId("correct").hidden = !description.collects;
     byId("key-field").hidden = !description.needs_key;
     byId("source").maxLength = description.char_limit;
   } catch (error) {
     showProblem(problemOf(error));
-    return;
+    return null;
   }
   byId("model").replaceChildren(...state.models.map(({ label }, index) => html("option", { value: index }, label)));
   byId("model-field").hidden = state.models.length < 2;
@@ -305,4 +307,5 @@ export async function beginPage(engineOfPage) {
   if (location.hash.length > 1) translate({ arriving: 45 });
   else showExample();
   byId("source").focus({ preventScroll: true });
+  return description;
 }

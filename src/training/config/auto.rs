@@ -168,7 +168,7 @@ fn has_few_words(stats: &CorpusStats) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{LineKind, SentenceSplitter, SideStats, Truecaser};
+    use crate::text::{CopiedWords, LineKind, SentenceSplitter, SideStats, Truecaser};
 
     fn stats(pairs: usize, kinds: [LineKind; 2], distinct_words: usize) -> CorpusStats {
         let sides = kinds.map(|kind| SideStats { kind, words: 10.0, distinct_words, decomposes: false });
@@ -179,6 +179,7 @@ mod tests {
             sides,
             splitter: SentenceSplitter::default(),
             truecaser: Truecaser::default(),
+            copied: CopiedWords::default(),
         }
     }
 

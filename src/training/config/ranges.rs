@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::error::usage_of;
+use crate::error::{usage_of, written_number};
 
 /// Checks that a number of minutes, if given, is above 0 and at most a million.
 pub(super) fn minutes(option: &str, value: Option<f64>) -> Result<()> {
     let Some(minutes) = value else { return Ok(()) };
     match Duration::try_from_secs_f64(minutes * 60.0) {
         Ok(time) if !time.is_zero() && minutes <= 1e6 => Ok(()),
-        _ => usage_of(option, format!("must be above 0 and at most a million, not {minutes:e}")),
+        _ => usage_of(option, format!("must be above 0 and at most a million, not {}", written_number(minutes))),
     }
 }
 

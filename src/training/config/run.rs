@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ranges::{above_zero, positive, share, within};
 use crate::attention::ScoreName;
-use crate::error::{usage, usage_of};
+use crate::error::{usage, usage_of, written_number};
 use crate::kernels::matrix::Precision;
 use crate::model::PrecisionOption;
 use crate::text::{BatchSize, TextSettings};
@@ -131,7 +131,8 @@ pub struct RunConfig {
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Training"))]
     pub validate_every: Option<u64>,
 
-    /// Validation metric that selects the best model [default: bleu; chrf for short texts; exact-match for characters].
+    /// Validation metric that selects the best model [default: bleu; chrf for short texts; exact-match for single words in
+    /// characters].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Training"))]
     pub metric: Option<Metric>,
@@ -262,7 +263,7 @@ impl RunConfig {
         if weight > MAX_GUIDED_ALIGNMENT {
             return usage_of(
                 "guided-alignment",
-                format!("must be above 0 and at most {MAX_GUIDED_ALIGNMENT}, not {weight:e}"),
+                format!("must be above 0 and at most {MAX_GUIDED_ALIGNMENT}, not {}", written_number(weight)),
             );
         }
         above_zero("guided-alignment", Some(weight))

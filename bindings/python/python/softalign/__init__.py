@@ -12,7 +12,7 @@ from ._aligner import Aligner, align
 from ._alignments import save
 from ._errors import ArgumentError, Error, FileError, MissingFileError
 from ._metrics import PairedTest, Score, bleu, chrf, paired_test, ter
-from ._native import Alignment, set_threads
+from ._native import Alignment, __version__, set_threads
 from ._training import TrainingCurves, train
 from ._translator import Evaluation, PairScore, Translation, Translator, load
 
@@ -30,6 +30,7 @@ __all__ = [
     "TrainingCurves",
     "Translation",
     "Translator",
+    "__version__",
     "align",
     "attention",
     "bleu",

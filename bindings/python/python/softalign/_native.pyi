@@ -9,10 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._listener import Listener
 
+__version__: str
+
 __all__ = [
     "Aligner",
     "Alignment",
     "Model",
+    "__version__",
     "_raise_panic",
     "corpus_score",
     "learn_width",
@@ -92,7 +95,7 @@ class Model:
     def path(self) -> str: ...
     def translate(
         self, sentences: list[str], first: int, options: str, listener: Listener
-    ) -> list[list[tuple[str, float, float, int, Alignment]]]: ...
+    ) -> list[list[tuple[str, float, float, int, Alignment, list[str], list[int]]]]: ...
     def align(self, pairs: _Pairs, options: str, listener: Listener) -> list[Alignment]: ...
     def score(
         self, pairs: _Pairs, listener: Listener
@@ -125,10 +128,20 @@ def train(
     listener: Listener,
 ) -> Model: ...
 def corpus_score(
-    metric: str, hypotheses: Sequence[str], references: Sequence[str], confidence: bool, seed: int
+    metric: str,
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    tokenize: Optional[str],
+    confidence: bool,
+    seed: int,
 ) -> tuple[float, Optional[float], Optional[str]]: ...
 def paired_test(
-    metric: str, baseline: Sequence[str], system: Sequence[str], references: Sequence[str], seed: int
+    metric: str,
+    baseline: Sequence[str],
+    system: Sequence[str],
+    references: Sequence[str],
+    tokenize: Optional[str],
+    seed: int,
 ) -> tuple[float, float, float, float]: ...
 def pool(
     queries: NDArray[np.float32],

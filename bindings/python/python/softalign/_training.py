@@ -205,11 +205,14 @@ def train(
     >>> model = softalign.train("pairs.tsv", "my-model", max_minutes=10)
     >>> model = softalign.train([("a cat", "un chat"), ("a dog", "un chien")], "tiny", max_epochs=50)
     """
-    checked("train", TrainOptions.__annotations__, options)
+    named = ("valid", "monolingual_target", "init_from", "resume", "replace", "progress", "callback")
+    checked("train", TrainOptions.__annotations__, options, named)
     path = os.path.abspath(directory)
     shown = is_interactive() if progress is None else progress
     listener = _TrainingListener(shown, path, callback)
     given = [None if one is None else as_pairs(one) for one in (pairs, valid)]
+    if pairs is None and not resume:
+        raise ArgumentError("pairs: expected sentence pairs; only resume=True goes on with those of before")
     if resume and replace:
         raise ArgumentError("give resume or replace, not both")
     start: Literal["new", "replace", "resume"] = "resume" if resume else "replace" if replace else "new"

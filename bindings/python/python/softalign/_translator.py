@@ -12,7 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union, overload
 
 from . import _native
-from ._arguments import Pairs, as_pairs, checked, glossary, phrases, strings, to_json
+from ._arguments import Pairs, as_pairs, checked, glossary, iterator, phrases, strings, to_json
 from ._listener import Listener
 from ._options import AlignOptions, EvaluateOptions, TranslateOptions
 from ._results import Results
@@ -41,12 +41,18 @@ class Translation(str):
         Log-probability in nats, with the end of sentence.
     unmet_constraints : int
         Number of required phrases that the translation lacks.
+    doubts : list of str
+        Reasons to doubt the translation: ``confidence``, ``uncovered``, ``repetition``, ``nonwords``.
+    uncovered : list of int
+        Indices of the source words that may be left out, if ``uncovered`` is among the reasons.
     """
 
     alignment: _native.Alignment
     score: float
     log_probability: float
     unmet_constraints: int
+    doubts: list[str]
+    uncovered: list[int]
 
     def __new__(
         cls,
@@ -55,11 +61,14 @@ class Translation(str):
         log_probability: float = 0.0,
         unmet_constraints: int = 0,
         alignment: Optional[_native.Alignment] = None,
+        doubts: Sequence[str] = (),
+        uncovered: Sequence[int] = (),
     ) -> Translation:
         translation = super().__new__(cls, text)
         translation.score = score
         translation.log_probability = log_probability
         translation.unmet_constraints = unmet_constraints
+        translation.doubts, translation.uncovered = list(doubts), list(uncovered)
         translation.alignment = alignment if alignment is not None else _native.Alignment([], [], [], [])
         return translation
 
@@ -97,8 +106,8 @@ class Translation(str):
         return str.__str__(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        given = self.text, self.score, self.log_probability, self.unmet_constraints, self.alignment
-        return Translation, given
+        measures = self.score, self.log_probability, self.unmet_constraints
+        return Translation, (self.text, *measures, self.alignment, self.doubts, self.uncovered)
 
     def __repr__(self) -> str:
         return repr(self.alignment)
@@ -142,14 +151,57 @@ class PairScore:
 class Evaluation:
     """Scores of a model on sentence pairs.
 
-    Every score of ``softalign evaluate --json`` is an attribute, such as `bleu`, `chrf`, `ter`, `exact_match`,
-    `perplexity` and, with gold alignments, `aer`, `precision` and `recall`. In a notebook it shows itself as a table.
+    Every score of ``softalign evaluate --json`` is an attribute. Those that were not computed raise AttributeError. In a
+    notebook it shows itself as a table.
 
     Attributes
     ----------
     translations : list of str
         The scored translations.
+    pairs : int
+        Number of pairs.
+    bleu, chrf, ter, exact_match : float
+        Scores in percent.
+    signature : str
+        BLEU's signature in sacrebleu's notation.
+    perplexity : float
+        Perplexity of the references per token.
+    word_error_rate, character_error_rate : float
+        Edits per 100 words or characters of the references, for sentences.
+    wer, per : float
+        Word and phone error rate in percent, for single words.
+    aer, precision, recall, f1 : float
+        Agreement of the links with gold alignments, if given.
+    best_threshold : float
+        Threshold of the lowest alignment error rate, with ``search_threshold=True``.
+    expected_calibration_error : dict
+        Errors of the confidence, ``"word"`` and ``"sentence"``, if the model is calibrated.
+    confidence : dict
+        Confidence intervals by metric, with ``confidence=True``.
+    by_length : list of dict
+        Scores by source length, with ``by_length=True``.
     """
+
+    translations: list[str]
+    pairs: int
+    bleu: float
+    chrf: float
+    ter: float
+    exact_match: float
+    signature: str
+    perplexity: float
+    word_error_rate: float
+    character_error_rate: float
+    wer: float
+    per: float
+    aer: float
+    precision: float
+    recall: float
+    f1: float
+    best_threshold: float
+    expected_calibration_error: dict[str, float]
+    confidence: dict[str, dict[str, float]]
+    by_length: list[dict[str, Any]]
 
     def __init__(self, report: str, text: str, translations: list[str]) -> None:
         self._scores: dict[str, Any] = json.loads(report)
@@ -300,14 +352,14 @@ class Translator:
             return call([sentences], 0)[0]
         if isinstance(sentences, Sequence) or hasattr(sentences, "__len__"):
             return call(strings("sentences", sentences), 0)
-        return _stream(call, sentences)
+        return _stream(call, iterator("sentences", sentences))
 
     def _translation(
         self, options: TranslateOptions, n_best: Optional[int], progress: bool
     ) -> Callable[[list[str], int], list[Any]]:
         """Returns the function that translates sentences, of which the first has the given index in its stream."""
         given: dict[str, Any] = dict(options)
-        checked("translate", TranslateOptions.__annotations__, given)
+        checked("translate", TranslateOptions.__annotations__, given, ("n_best", "progress"))
         for name in ("terms", "dictionary"):
             if given.get(name) is not None:
                 given[name] = glossary(name, given[name])
@@ -390,7 +442,7 @@ class Translator:
         Evaluation
             BLEU, chrF, TER and others, in percent.
         """
-        checked("evaluate", EvaluateOptions.__annotations__, options)
+        checked("evaluate", EvaluateOptions.__annotations__, options, ("gold", "progress"))
         if gold is not None:
             gold = os.fspath(gold) if isinstance(gold, (str, os.PathLike)) else [list(links) for links in gold]
         report, text, translations = self._model.evaluate(as_pairs(pairs), gold, to_json(options), Listener(progress))
@@ -468,11 +520,10 @@ _load_version = functools.lru_cache(maxsize=4)(lambda directories, version: Tran
 _CHUNK = 1024
 
 
-def _stream(call: Callable[[list[str], int], list[Any]], sentences: Iterable[str]) -> Iterator[Any]:
+def _stream(call: Callable[[list[str], int], list[Any]], sentences: Iterator[str]) -> Iterator[Any]:
     """Translates a stream. Line ends of files are no part of their sentences."""
-    numbered = iter(sentences)
     for first in itertools.count(0, _CHUNK):
-        chunk = strings("sentences", itertools.islice(numbered, _CHUNK))
+        chunk = strings("sentences", itertools.islice(sentences, _CHUNK))
         if not chunk:
             return
         yield from call([text.rstrip("\r\n") for text in chunk], first)
