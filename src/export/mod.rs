@@ -31,8 +31,11 @@ pub use weights::WeightFormat;
 const FORMAT: u32 = 1;
 /// The server's page, which has the same elements.
 const PAGE: &str = include_str!("../serve/page/index.html");
-const STYLE: &str =
-    concat!(include_str!("../render/page/page.css"), include_str!("../serve/page/serve.css"), include_str!("page/export.css"));
+const STYLE: &str = concat!(
+    include_str!("../render/page/page.css"),
+    include_str!("../serve/page/serve.css"),
+    include_str!("page/export.css")
+);
 /// Page for translating alone.
 const PLAIN_PAGE: &str = include_str!("page/plain.html");
 const PLAIN_STYLE: &str = include_str!("page/plain.css");
@@ -70,7 +73,7 @@ const ARCHITECTURE: [&str; 11] = [
     "decoder",
     "attention",
 ];
-const TEXT: [&str; 9] = [
+const TEXT: [&str; 10] = [
     "normalization",
     "source_tokenization",
     "target_tokenization",
@@ -78,6 +81,7 @@ const TEXT: [&str; 9] = [
     "target_protected_tokens",
     "sentences",
     "truecaser",
+    "copied",
     "joint_vocabulary",
     "max_length",
 ];
@@ -162,7 +166,8 @@ fn header(path: &Path, checkpoint: &Checkpoint) -> Result<Map<String, Value>> {
 /// Returns settings as JSON; refuses those that the engine does not know.
 fn known(path: &Path, part: &str, settings: &impl Serialize, names: &[&str]) -> Result<Value> {
     let settings = serde_json::to_value(settings)?;
-    let unknown = settings.as_object().and_then(|settings| settings.keys().find(|name| !names.contains(&name.as_str())));
+    let unknown =
+        settings.as_object().and_then(|settings| settings.keys().find(|name| !names.contains(&name.as_str())));
     if let Some(name) = unknown {
         return Err(UsageError::new(format!(
             "{}: cannot export this model: its page would not know \"{name}\" ({part} in config.json)",

@@ -2,7 +2,7 @@
 
 import { forWords, isPunctuation, isUnspaced, stripPunctuation, wordsOfTokens } from "./words.js";
 
-const MIN_ATTENTION = 0.3;
+const MIN_COVERING = 0.3;
 const MIN_UNCOVERED = 3;
 const MAX_PERIOD = 32;
 const MIN_REPEATS = 4;
@@ -92,7 +92,7 @@ function coverageOf(byWords, isFixed) {
     const sum = byWords.target.reduce((all, _, t) => all + byWords.weights[t * byWords.source.length + s], 0);
     words += 1;
     total += Math.min(sum, 1);
-    if (sum < MIN_ATTENTION) uncovered.push(s);
+    if (sum < MIN_COVERING) uncovered.push(s);
   });
   return { mean: words > 0 ? total / words : 1, uncovered };
 }

@@ -13,6 +13,9 @@ const ownExamples = showFacts((text) => {
 });
 if (ownExamples !== null) useExamples(ownExamples);
 byId("example").hidden = ownExamples !== null && ownExamples.length === 0;
-// An address on a disk leads nobody else here.
-byId("copy-link").hidden = true;
+// An address on a disk leads nobody else here, and files need the server.
+for (const id of ["copy-link", "choose-file", "file-hint"]) byId(id).hidden = true;
+document.querySelector("#help dl").querySelectorAll("div").forEach((row) => {
+  if (row.querySelector("kbd").textContent === "f") row.remove();
+});
 beginPage(new LocalEngine());

@@ -1,8 +1,6 @@
 //! `softalign export`: a translator in one HTML file.
 
-mod common;
-
-use common::{TestDir, model_path};
+use crate::common::{TestDir, model_path};
 
 /// Model that comes with the program.
 const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
