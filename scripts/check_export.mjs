@@ -1,7 +1,7 @@
 // Compares the engine of an exported page with `softalign translate`: translations, links and attention of each line.
 //
 //     softalign export --weights f32 --output page.html
-//     softalign translate --format jsonl --placeholders none --no-sentence-splitting --input lines.txt --output expected.jsonl
+//     softalign translate --format jsonl --placeholders none --input lines.txt --output expected.jsonl
 //     node scripts/check_export.mjs page.html expected.jsonl
 //
 // Prints the differences and fails if there are any beside ties: translations whose scores differ by less than 1e-5.
