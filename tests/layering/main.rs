@@ -25,7 +25,7 @@ const USES: [(&str, &[&str]); 25] = [
     ("attention", &["error", "kernels", "parameters", "text"]),
     ("model", &["attention", "kernels", "parameters", "random", "text"]),
     ("search", &["kernels", "model", "random", "text"]),
-    ("metrics", &["random"]),
+    ("metrics", &["random", "text"]),
     (
         "training",
         &[
@@ -103,6 +103,7 @@ const USES: [(&str, &[&str]); 25] = [
             "alignment",
             "attention",
             "checkpoint",
+            "error",
             "formats",
             "kernels",
             "metrics",
@@ -153,6 +154,7 @@ const RESTRICTED: [(&str, &[&str]); 2] = [
             "cli",
             "formats",
             "main",
+            "metrics",
             "model",
             "render",
             "search",
