@@ -115,23 +115,27 @@ fn log_complement(log_probability: f64) -> f64 {
 }
 
 impl Translator {
-    /// Fits the calibration of confidence to the translations of pairs that the model was not trained on. None if they have
-    /// too few words, or if all or none are right.
+    /// Translates the sources of pairs with the default options.
     ///
     /// # Errors
     /// The model's scores are not finite.
-    pub fn calibrate(&self, pairs: &[Pair], reporter: &dyn Reporter) -> Result<Option<ConfidenceCalibration>> {
-        let words: usize = pairs.iter().map(|pair| word_spans(&pair.target, WordSplitting::Whitespace).len()).sum();
-        if words < MIN_WORDS {
-            return Ok(None);
-        }
-        let mut stage = reporter.stage("calibrating confidence", Some(pairs.len()));
+    pub fn translate_sources(&self, pairs: &[Pair], reporter: &dyn Reporter) -> Result<Vec<Translation>> {
+        let mut stage = reporter.stage("measuring the model", Some(pairs.len()));
         let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(pair.source.as_str())).collect();
         let prepared = self.prepared_for_plain_text(DecodeOptions::default())?;
         let found = prepared.translate_batch(&sentences, 0, &mut |count| stage.advance(count))?;
-        let translations: Vec<Translation> = found.into_iter().map(|mut found| found.swap_remove(0)).collect();
-        let LabeledTranslations { sentences, words } = self.labeled(pairs, &translations);
-        Ok(sentences.fitted().zip(words.fitted()).map(|(sentence, word)| ConfidenceCalibration { sentence, word }))
+        Ok(found.into_iter().map(|mut found| found.swap_remove(0)).collect())
+    }
+
+    /// Fits the calibration of confidence to translations of pairs that the model was not trained on. None if they have too few
+    /// words, or if all or none are right.
+    pub fn calibrate(&self, pairs: &[Pair], translations: &[Translation]) -> Option<ConfidenceCalibration> {
+        let words: usize = pairs.iter().map(|pair| word_spans(&pair.target, WordSplitting::Whitespace).len()).sum();
+        if words < MIN_WORDS {
+            return None;
+        }
+        let LabeledTranslations { sentences, words } = self.labeled(pairs, translations);
+        sentences.fitted().zip(words.fitted()).map(|(sentence, word)| ConfidenceCalibration { sentence, word })
     }
 
     /// Returns the expected calibration errors of confidence on translations of pairs. None without a calibration.
