@@ -65,7 +65,10 @@ fn is_binary(start: &[u8]) -> bool {
     const MIN_BYTES: usize = 100;
     let sample = &start[..start.len().min(1000)];
     let controls = sample.iter().filter(|byte| matches!(byte, 1..=8 | 14..=26 | 28..=31)).count();
-    !start.starts_with(b"PK\x03\x04") && sample.len() >= MIN_BYTES && 16 * controls > sample.len() && !has_utf_16_mark(sample)
+    !start.starts_with(b"PK\x03\x04")
+        && sample.len() >= MIN_BYTES
+        && 16 * controls > sample.len()
+        && !has_utf_16_mark(sample)
 }
 
 #[cfg(test)]
