@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::scores::{CorpusScores, PairLinks, PairResult};
 use crate::alignment::{AerCounts, AlignmentMetrics};
 use crate::metrics::{LengthBucket, ScoreOptions, length_buckets};
-use crate::render::{Axis, Bracket, BracketCounts, Figure, Series};
+use crate::render::{Axis, Bracket, BracketCounts, Figure, Scale, Series};
 use crate::text::{Pair, WordSplitting, word_spans};
 
 /// Scores of the pairs whose sources have a length within a bucket.
@@ -85,10 +85,11 @@ pub fn bleu_by_length(systems: &[(&str, &[LengthScores])]) -> Figure {
         count: scores.pairs,
     });
     Figure {
-        x: Axis { label: "words in the source".to_owned(), whole: true },
-        y: Axis { label: "BLEU".to_owned(), whole: false },
+        x: Axis { label: "words in the source".to_owned(), scale: Scale::Whole },
+        y: Axis { label: "BLEU".to_owned(), scale: Scale::Linear },
         series: series.collect(),
         counts: Some(BracketCounts { label: "pairs".to_owned(), brackets: brackets.collect() }),
+        mark: None,
     }
 }
 

@@ -59,12 +59,16 @@ pub(super) fn check_readable(start: &[u8], name: &str) -> Result<()> {
     Ok(())
 }
 
-/// True for bytes of which many are control characters that text has in no encoding with bytes for ASCII.
+/// True for bytes, other than those of an archive, of which many are control characters that text has in no encoding with bytes for
+/// ASCII.
 fn is_binary(start: &[u8]) -> bool {
     const MIN_BYTES: usize = 100;
     let sample = &start[..start.len().min(1000)];
     let controls = sample.iter().filter(|byte| matches!(byte, 1..=8 | 14..=26 | 28..=31)).count();
-    sample.len() >= MIN_BYTES && 16 * controls > sample.len() && !has_utf_16_mark(sample)
+    !start.starts_with(b"PK\x03\x04")
+        && sample.len() >= MIN_BYTES
+        && 16 * controls > sample.len()
+        && !has_utf_16_mark(sample)
 }
 
 #[cfg(test)]
@@ -91,6 +95,7 @@ mod tests {
         }
         let cyrillic: Vec<u8> = "\u{feff}\u{444}\u{443}".repeat(99).encode_utf16().flat_map(u16::to_le_bytes).collect();
         check_readable(&cyrillic, "a").unwrap();
+        check_readable(&[&b"PK\x03\x04"[..], &[1; 2000]].concat(), "a").unwrap();
         check_readable(&"a\u{7}b \u{1b}[0m some text".repeat(9).into_bytes(), "a").unwrap();
     }
 }

@@ -21,7 +21,7 @@ mod tsv;
 use std::io::{Result, Write};
 
 pub use escape::{escape_controls, escape_controls_by_line, table_cell};
-pub use figure::{Axis, Bracket, BracketCounts, Figure, Series, write_stacked};
+pub use figure::{Axis, Bracket, BracketCounts, Figure, Mark, Scale, Series, write_stacked};
 pub use format::{AlignmentFormat, RenderOptions};
 pub use heatmap::Heatmap;
 pub use html::{

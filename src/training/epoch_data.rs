@@ -94,6 +94,11 @@ impl EpochData {
         Ok(Self { whole, alignment_targets, resegmentation, concat_share, hallucination, weights, max_length })
     }
 
+    /// Returns the examples without augmentation.
+    pub fn examples(&self) -> &[Example] {
+        &self.whole
+    }
+
     /// Returns the token lexicon of the alignment targets, over the segmentations of a few epochs.
     pub fn lexicon(&self, vocabularies: [usize; 2], seed: u64) -> TokenLexicon {
         let epochs: Vec<_> = (0..if self.resegmentation.is_some() { LEXICON_EPOCHS } else { 0 })

@@ -60,7 +60,7 @@ pub use markup::{LinkedText, MarkedUp, MarkedUpTexts, Markup, MarkupOptions, Pla
 pub use model_summary::ModelSummary;
 pub use noise_filter::NoiseFilter;
 pub use prepared_translator::PreparedTranslator;
-pub use quality_estimation::CalibrationError;
+pub use quality_estimation::{CalibrationError, TranslatedSources};
 pub use request::{MAX_SENTENCE_TOKENS, Request, ResultSelection, Sentence};
 pub use trace::{
     BeamNode, PartialTranslation, Trace, TraceCandidate, TraceOptions, TraceSentence, TraceSide, TraceStep, TraceToken,

@@ -100,6 +100,14 @@ impl Labeled {
     }
 }
 
+/// Translations of the sources of pairs.
+pub struct TranslatedSources {
+    /// Translation of each source.
+    pub translations: Vec<Translation>,
+    /// Alignments of the sentences of all sources.
+    sentences: Vec<ForcedAlignment>,
+}
+
 /// Features of translations and of their words, with their outcomes.
 #[derive(Default)]
 struct LabeledTranslations {
@@ -118,28 +126,36 @@ fn log_complement(log_probability: f64) -> f64 {
 }
 
 impl Translator {
-    /// Fits the calibration of confidence to the translations of pairs that the model was not trained on, and sets the limits of
-    /// doubt. None if they have too few words, or if all or none are right.
+    /// Translates the sources of pairs with the default options.
     ///
     /// # Errors
     /// The model's scores are not finite.
-    pub fn calibrate(&self, pairs: &[Pair], reporter: &dyn Reporter) -> Result<Option<ConfidenceCalibration>> {
+    pub fn translate_sources(&self, pairs: &[Pair], reporter: &dyn Reporter) -> Result<TranslatedSources> {
+        let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(pair.source.as_str())).collect();
+        let prepared = self.prepared_for_plain_text(DecodeOptions::default())?;
+        let mut texts = MarkedUpTexts::new(&prepared, sentences);
+        let mut stage = reporter.stage("measuring the model", Some(texts.sentences().len()));
+        let parts = prepared.translate_batch(texts.sentences(), 0, &mut |count| stage.advance(count))?;
+        let sentences = parts.iter().map(|found| found[0].alignment.clone()).collect();
+        let found = texts.add(&prepared, parts)?;
+        let translations = found.into_iter().map(|mut found| found.swap_remove(0)).collect();
+        Ok(TranslatedSources { translations, sentences })
+    }
+
+    /// Fits the calibration of confidence to translations of pairs that the model was not trained on, and sets the limits of
+    /// doubt. None if they have too few words, or if all or none are right.
+    ///
+    /// # Errors
+    /// The model's aligner is damaged.
+    pub fn calibrate(&self, pairs: &[Pair], translated: &TranslatedSources) -> Result<Option<ConfidenceCalibration>> {
         let words: usize = pairs.iter().map(|pair| word_spans(&pair.target, WordSplitting::Script).len()).sum();
         if words < MIN_WORDS {
             return Ok(None);
         }
-        let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(pair.source.as_str())).collect();
-        let prepared = self.prepared_for_plain_text(DecodeOptions::default())?;
-        let mut texts = MarkedUpTexts::new(&prepared, sentences);
-        let mut stage = reporter.stage("calibrating confidence", Some(texts.sentences().len()));
-        let parts = prepared.translate_batch(texts.sentences(), 0, &mut |count| stage.advance(count))?;
-        let of_parts: Vec<ForcedAlignment> = parts.iter().map(|found| found[0].alignment.clone()).collect();
-        let found = texts.add(&prepared, parts)?;
-        let translations: Vec<Translation> = found.into_iter().map(|mut found| found.swap_remove(0)).collect();
-        let LabeledTranslations { sentences, words } = self.labeled(pairs, &translations);
+        let LabeledTranslations { sentences, words } = self.labeled(pairs, &translated.translations);
         let Some((sentence, word)) = sentences.fitted().zip(words.fitted()) else { return Ok(None) };
         let calibration = ConfidenceCalibration { sentence, word, limits: None };
-        let limits = self.doubt_limits(&calibration, &of_parts)?;
+        let limits = self.doubt_limits(&calibration, &translated.sentences)?;
         Ok(Some(ConfidenceCalibration { limits, ..calibration }))
     }
 

@@ -25,7 +25,7 @@ const USES: [(&str, &[&str]); 26] = [
     ("attention", &["error", "kernels", "parameters", "text"]),
     ("model", &["attention", "kernels", "parameters", "random", "text"]),
     ("search", &["kernels", "model", "random", "text"]),
-    ("metrics", &["random"]),
+    ("metrics", &["random", "text"]),
     (
         "training",
         &[
@@ -107,6 +107,7 @@ const USES: [(&str, &[&str]); 26] = [
             "alignment",
             "attention",
             "checkpoint",
+            "error",
             "export",
             "formats",
             "kernels",
@@ -159,6 +160,7 @@ const RESTRICTED: [(&str, &[&str]); 2] = [
             "cli",
             "formats",
             "main",
+            "metrics",
             "model",
             "render",
             "search",
