@@ -54,3 +54,4 @@ pub use open::{OpenedDocument, is_encoded, open_document, open_pairs, text_lines
 pub use pair_reader::{FormatError, PairReader};
 pub use registry::{InputFormat, has_format_name, uncompressed_name};
 pub use tmx::TmxWriter;
+pub use unreadable::is_binary;

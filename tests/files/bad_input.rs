@@ -119,8 +119,16 @@ fn no_message_about_a_file_speaks_of_rust() {
 }
 
 /// Files whose messages need `Debug`, since they are about tensors and programs, or whose texts no user sees.
-const WITH_DEBUG: [&str; 7] =
-    ["kernels/cuda", "communicator", "model/cpu", "parameters", "serve/scheduler", "safetensors_io", "error.rs"];
+const WITH_DEBUG: [&str; 8] = [
+    "kernels/cuda",
+    "communicator",
+    "model/cpu",
+    "parameters",
+    "serve/scheduler",
+    "safetensors_io",
+    "error.rs",
+    "tests.rs",
+];
 
 #[test]
 fn messages_are_written_without_debug_output() {

@@ -89,6 +89,7 @@ const USES: [(&str, &[&str]); 25] = [
             "alignment",
             "attention",
             "checkpoint",
+            "error",
             "formats",
             "kernels",
             "metrics",
