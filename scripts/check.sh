@@ -49,12 +49,13 @@ if command -v python3 > /dev/null; then
 else
     echo "python3 not found: corpus not checked"
 fi
-# The examples and links of the documentation, and both HTML pages in a browser if Debian's chromium and chromium-driver are
-# installed.
+# The examples and links of the documentation, translated documents in the programs that they come from, and both HTML pages in a
+# browser if Debian's chromium and chromium-driver are installed.
 if command -v python3 > /dev/null; then
     cargo build --release --locked
     program=${CARGO_TARGET_DIR:-target}/release/softalign
     python3 -B scripts/check_docs.py --program "$program"
+    python3 -B scripts/check_documents.py --binary "$program"
     python3 scripts/test_html_page.py --binary "$program"
     python3 scripts/test_serve_page.py --binary "$program"
 else

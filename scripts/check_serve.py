@@ -12,6 +12,7 @@ into a fresh environment; `--offline` leaves them out.
 
 import argparse
 import asyncio
+import io
 import json
 import os
 import re
@@ -20,7 +21,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 import venv
+import zipfile
 from pathlib import Path
 
 import serve_loads
@@ -94,6 +97,18 @@ def check_client(server):
         python = Path(directory) / "bin" / "python"
         subprocess.run([python, "-m", "pip", "install", "--quiet", "libretranslatepy"], check=True)
         subprocess.run([python, "-c", CLIENT, f"http://{server.host}:{server.port}"], check=True)
+
+
+def check_files(server):
+    """Translates a file and downloads it."""
+    status, answer = asyncio.run(serve_loads.translated_file(server, serve_loads.document(50)))
+    assert status == 200, (status, answer)
+    address = json.loads(answer)["translatedFileUrl"]
+    with urllib.request.urlopen(address, timeout=30) as response:
+        assert response.headers["Content-Disposition"].startswith('attachment; filename="load_fr.docx"'), response.headers
+        with zipfile.ZipFile(io.BytesIO(response.read())) as archive:
+            assert archive.read("word/document.xml").count(b"<w:t") == 50
+    print("translate_file: a .docx comes back")
 
 
 def sentences(count):
@@ -182,6 +197,7 @@ def main():
     with Served(arguments.program) as server:
         if not arguments.offline:
             check_client(server)
+        check_files(server)
         measure(arguments.program, server, arguments.seconds)
 
 

@@ -150,7 +150,22 @@ def measure_kinds(translator, scores, pairs):
         (bleu, chrf), (clean_bleu, clean_chrf) = rows
         cells = [len(changed), f"{100 * other / len(changed):.1f}", *map(number, (bleu, clean_bleu, chrf, clean_chrf))]
         print(f"| {kind} |", " | ".join(map(str, cells)), "|", flush=True)
+    measure_mixed_case(translator, scores, pairs)
     measure_paragraphs(translator, scores, pairs, clean)
+
+
+def measure_mixed_case(translator, scores, pairs):
+    """Puts a sentence in capitals before another one in a line, and compares with the line without capitals."""
+    ended = [pair for pair in pairs if pair[0][-1] in ".!?"]
+    lines = list(zip(ended[::2], ended[1::2]))
+    found = translator.translate([f"{one.upper()} {two}" for (one, _), (two, _) in lines])
+    expected = translator.translate([f"{one} {two}" for (one, _), (two, _) in lines])
+    found, expected = ([line.casefold() for line in side] for side in (found, expected))
+    joined = [(f"{one[0]} {two[0]}", f"{one[1]} {two[1]}".casefold()) for one, two in lines]
+    other = sum(one != two for one, two in zip(found, expected, strict=True))
+    (bleu, chrf), (clean_bleu, clean_chrf) = scores.of(joined, found), scores.of(joined, expected)
+    cells = [len(lines), f"{100 * other / len(lines):.1f}", *map(number, (bleu, clean_bleu, chrf, clean_chrf))]
+    print("| one of two sentences in capitals |", " | ".join(map(str, cells)), "|", flush=True)
 
 
 def measure_paragraphs(translator, scores, pairs, clean):

@@ -1,24 +1,29 @@
 """Generates reference scores for the tests of BLEU, chrF and TER with sacrebleu.
 
 This writes tests/reference/metrics.json: small corpora that cover edge cases, each with its corpus
-BLEU (13a tokenization, exponential smoothing, order 4), chrF (character order 6, beta 2, no words),
-TER and tokenized hypotheses. tests/reference/significance.json has the hypotheses of two systems,
+BLEU (exponential smoothing, order 4) and the tokenized hypotheses by tokenization, chrF (character
+order 6, beta 2, no words) and TER. tests/reference/significance.json has the hypotheses of two systems,
 the confidence intervals of their scores, and the p-values of their differences. The output is
 deterministic.
 
 Needs: pip install sacrebleu
 Run from the repository root: python scripts/reference_metrics.py
+With a program and files of text, this compares the program's BLEU of thousands of odd lines with
+sacrebleu's: python scripts/reference_metrics.py target/release/softalign data/test.tsv
 """
 
 import json
 import random
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.significance import PairedTest
-from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 OUTPUT = Path("tests/reference/metrics.json")
+TOKENIZERS = ["13a", "zh", "char", "intl", "none"]
 SIGNIFICANCE = Path("tests/reference/significance.json")
 
 # name: pairs of hypothesis and reference
@@ -100,6 +105,16 @@ CORPORA = {
         ("ذهب الولد إلى المدرسة، اليوم؟", "ذهب الولد إلى البيت اليوم."),
         ("Straße – “Zitat” ‘x’ 5€ £3 №7 ٣٫٥", "Straße — “Zitat” 5€ £3 №7 ٣٫٥"),
         ("¿Dónde está el niño? ¡Allí!", "¿Dónde está la niña? ¡Aquí!"),
+    ],
+    "scripts without spaces": [
+        ("我们昨天看了一本非常有意思的书。", "我们昨天读了一本很有意思的书。"),
+        ("“Rust”——速度快、安全！（2015年）", "“Rust”——速度快，安全！(2015年)"),
+        ("自分の事をしろ。カメラ、ﾊﾝｶｸ・ー々〇", "自分のことをしろ。カメラ、半角・ー々〇"),
+        ("ฉันรักคุณมาก ๒๕๖๒ ๆลๆ ๚", "ผมรักคุณมาก ๒๕๖๒ ฯลฯ"),
+        ("ខ្ញុំស្រឡាញ់អ្នក។ ຂ້ອຍຮັກເຈົ້າ", "ខ្ញុំស្រលាញ់អ្នក។ ຂ້ອຍຮັກເຈົ້າ"),
+        ("ကျွန်တော် မင်းကို ချစ်တယ်။", "ကျွန်တော်မင်းကိုချစ်တယ်။"),
+        ("\U00020000\U0002a6d6\U0002f800\u2000\u2001\u2a6d\u2a6e\u4db6\u9fbc\ufa2e 你", "\U00020000\u4db5\u9fbb 你"),
+        ("A,我.我 ,5,我5.我-3-", "A,我. 我,5, 我5 .我 -3-"),
     ],
     "white space": [
         ("two  spaces   and    more", "two spaces and more"),
@@ -187,22 +202,65 @@ def significance():
 def score(name, pairs):
     hypotheses = [hypothesis for hypothesis, _ in pairs]
     references = [reference for _, reference in pairs]
-    bleu = BLEU().corpus_score(hypotheses, [references])
-    tokenize = Tokenizer13a()
+    by_tokenizer = {}
+    for tokenizer in TOKENIZERS:
+        metric = BLEU(tokenize=tokenizer)
+        found = metric.corpus_score(hypotheses, [references])
+        by_tokenizer[tokenizer] = {
+            "bleu": found.score,
+            "precisions": found.precisions,
+            "brevity_penalty": found.bp,
+            "tokenized": [" ".join(metric._preprocess_segment(text).split()) for text in hypotheses],
+            "signature": str(metric.get_signature()),
+        }
     return {
         "name": name,
         "hypotheses": hypotheses,
         "references": references,
-        "bleu": bleu.score,
-        "precisions": bleu.precisions,
-        "brevity_penalty": bleu.bp,
+        "tokenizers": by_tokenizer,
         "chrf": CHRF().corpus_score(hypotheses, [references]).score,
         "ter": TER().corpus_score(hypotheses, [references]).score,
-        "tokenized": [tokenize(hypothesis) for hypothesis in hypotheses],
     }
 
 
+ODD = "a1 .,-'\"&<>()。、・“—…€№½٣๒ー々ก็ម្မྱ\u2001\u2028\x1c\xa0\u200b\u0301\ufe0f\U0001f600\U00020000\uff11\uac00"
+
+
+def odd_pairs(lines, count):
+    """Returns pairs of lines, and of the same lines with characters replaced, moved and inserted at random."""
+    rng = random.Random(3)
+    pairs = []
+    for _ in range(count):
+        reference = rng.choice(lines) if rng.random() < 0.8 else "".join(rng.choices(ODD, k=rng.randint(0, 30)))
+        hypothesis = list(reference)
+        for _ in range(rng.randint(0, 8)):
+            place = rng.randint(0, len(hypothesis))
+            hypothesis[place : place + rng.randint(0, 2)] = rng.choices(ODD, k=rng.randint(0, 2))
+        pairs.append(["".join(side).replace("\t", " ").strip() or "a" for side in (hypothesis, reference)])
+    return pairs
+
+
+def compare(program, files):
+    """Compares the program's BLEU of thousands of odd lines with sacrebleu's, for each tokenization."""
+    lines = [line for file in files for line in Path(file).read_text(encoding="utf-8").split("\n") if line.strip()]
+    pairs = odd_pairs(lines, 5000)
+    hypotheses, references = map(list, zip(*pairs))
+    with tempfile.TemporaryDirectory() as folder:
+        named, scored = Path(folder, "pairs.tsv"), Path(folder, "hypotheses.txt")
+        named.write_text("".join(f"two words\t{reference}\n" for reference in references), encoding="utf-8")
+        scored.write_text("".join(f"{hypothesis}\n" for hypothesis in hypotheses), encoding="utf-8")
+        for tokenizer in TOKENIZERS:
+            command = [program, "evaluate", "--pairs", named, "--hypotheses", scored, "--tokenize", tokenizer, "--json"]
+            found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+            expected = BLEU(tokenize=tokenizer).corpus_score(hypotheses, [references]).score
+            print(f"{tokenizer}: BLEU {found['bleu']:.6f}, sacrebleu's {expected:.6f}")
+            assert abs(found["bleu"] - expected) < 1e-9, tokenizer
+
+
 def main():
+    if len(sys.argv) > 2:
+        compare(sys.argv[1], sys.argv[2:])
+        return
     corpora = {**CORPORA, "many sentences": many_sentences(), "shuffled": shuffled_sentences()}
     scores = [score(name, pairs) for name, pairs in corpora.items()]
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
@@ -210,7 +268,8 @@ def main():
     OUTPUT.write_text(text + "\n", encoding="utf-8")
     SIGNIFICANCE.write_text(json.dumps(significance(), indent=1) + "\n", encoding="utf-8")
     for entry in scores:
-        print(f"{entry['name']}: BLEU {entry['bleu']:.2f}, chrF {entry['chrf']:.2f}, TER {entry['ter']:.2f}")
+        bleu = ", ".join(f"{tokenizer} {found['bleu']:.2f}" for tokenizer, found in entry["tokenizers"].items())
+        print(f"{entry['name']}: BLEU {bleu}, chrF {entry['chrf']:.2f}, TER {entry['ter']:.2f}")
 
 
 if __name__ == "__main__":

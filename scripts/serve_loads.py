@@ -1,9 +1,11 @@
 """Loads that a server must bear: heavy, slow and broken requests, with the time that a short sentence waits beside them."""
 
 import asyncio
+import io
 import json
 import random
 import time
+import zipfile
 from pathlib import Path
 
 KEY = "an-honest-key"
@@ -30,6 +32,28 @@ def pairs(count, length):
 
 def html(blocks, length):
     return "".join(f"<p>{words(length, seed)} <b>black</b></p>" for seed in range(blocks))
+
+
+def package(text):
+    """A .docx with this XML."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", text)
+    return out.getvalue()
+
+
+def document(paragraphs):
+    """A .docx with so many paragraphs of 8 words."""
+    body = "".join(f"<w:p><w:r><w:t>{words(8, seed)}</w:t></w:r></w:p>" for seed in range(paragraphs))
+    return package(f'<w:document xmlns:w="w"><w:body>{body}</w:body></w:document>')
+
+
+def form(file):
+    """The body of a form with a .docx."""
+    fields = "".join(f'--b\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+                     for name, value in (("source", "en"), ("target", "fr")))
+    head = f'{fields}--b\r\nContent-Disposition: form-data; name="file"; filename="load.docx"\r\n\r\n'
+    return head.encode() + file + b"\r\n--b--\r\n"
 
 
 # Path and body of each heavy request, how many are sent at once, and the statuses that are right.
@@ -59,6 +83,11 @@ HEAVY = {
     ),
     "detection of 190,000 characters": ("/detect", {"q": letters(95_000, 1)}, 4, {200}),
     "steps of 150 words, beam 20": ("/v1/steps", {"text": words(150, 1), "beam": 20}, 2, {200, 400}),
+    "files of 1,900 paragraphs": ("/translate_file", form(document(1900)), 2, {200}),
+    "files of small elements": ("/translate_file", form(package("<w:p>" + "<a/>" * 520_000 + "</w:p>")), 4, {200, 400}),
+    "files of nested elements": ("/translate_file", form(package("<w:p>" * 900 + "<w:r/>" * 340_000)), 4, {400}),
+    "ZIP bombs": ("/translate_file", form(package(" " * (50 << 20))), 4, {400}),
+    "files of 15 MiB": ("/translate_file", form(random.Random(1).randbytes(15 << 20)), 4, {400}),
     "2,000 terms": (
         "/v1/translate",
         {"text": "She sleeps.", "terms": [{"source": f"s{index}", "target": f"t{index}x"} for index in range(2000)]},
@@ -80,7 +109,8 @@ class Client:
     def send(self, path, body, length=None):
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         head = f"POST {path} HTTP/1.1\r\nHost: {self.server.host}:{self.server.port}\r\n"
-        head += f"Authorization: Bearer {KEY}\r\nContent-Type: application/json\r\n"
+        kind = "multipart/form-data; boundary=b" if data.startswith(b"--b") else "application/json"
+        head += f"Authorization: Bearer {KEY}\r\nContent-Type: {kind}\r\n"
         head += f"Content-Length: {len(data) if length is None else length}\r\n\r\n"
         self.writer.write(head.encode() + data)
 
@@ -104,9 +134,18 @@ class Client:
         self.writer.close()
 
 
+async def translated_file(server, file):
+    """Translates a .docx once. Returns the status and the body of the answer."""
+    client = Client(server)
+    await client.open()
+    answered = await client.post("/translate_file", form(file))
+    client.close()
+    return answered
+
+
 async def repeat(server, end, counts, path, body, statuses):
     """Sends a request again and again."""
-    data = json.dumps(body).encode()
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
     while time.perf_counter() < end:
         client, status = Client(server), None
         await client.open()

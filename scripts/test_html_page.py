@@ -370,12 +370,7 @@ class Check:
         """A saved drawing is a complete SVG document."""
         for view in ("links", "matrix"):
             self.browser.press("s")
-            path = self.directory / f"softalign-1-{view}.svg"
-            for _ in range(100):
-                if path.exists():
-                    break
-                time.sleep(0.05)
-            check(path.exists(), f"{path.name} was not saved")
+            path = self.browser.downloaded(f"softalign-1-{view}.svg")
             words = svg_texts(path.read_text(encoding="utf-8"), path.name)
             check({"She", "watch", "montre."} <= set(words), f"{path.name} has the words {words}")
             self.browser.press("v")

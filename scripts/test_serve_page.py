@@ -64,9 +64,8 @@ class Server:
 class Check:
     """Checks that share a browser and a server."""
 
-    def __init__(self, browser, url, collected, downloads, screenshots):
-        self.browser, self.url, self.collected = browser, url, collected
-        self.downloads, self.screenshots = downloads, screenshots
+    def __init__(self, browser, url, collected, screenshots):
+        self.browser, self.url, self.collected, self.screenshots = browser, url, collected, screenshots
 
     # ---- Looking
 
@@ -273,6 +272,39 @@ class Check:
         self.until_text("#output", plain)
         self.check_console("intervening")
 
+    def sentences(self):
+        """Each sentence of a text has its own steps, and what is doubtful is told."""
+        self.start("She sleeps. They bought a black hat. He sings.")
+        plain = "Elle dort. Ils ont acheté un chapeau noir. Il chante."
+        self.until_text("#output", plain)
+        check(self.count("#drawing .word[data-side=source]") == 9 and self.count("#drawing .link") > 7, "sentences without links")
+        self.word(6)
+        check(self.text("#step-name").endswith("chapeau"), f"the word leads to {self.text('#step-name')}")
+        self.browser.click("#candidates li:nth-child(2) .candidate")
+        self.until(lambda: self.text("#output") not in (plain, ""), "no sentence was steered")
+        steered = self.text("#output")
+        check(steered.startswith("Elle dort. ") and steered.endswith(" Il chante."), f"steered to {steered}")
+        self.browser.press("Escape", "u")
+        self.until_text("#output", plain)
+        self.word(6)
+        names = self.texts("#weights bdi")
+        check("black" in "".join(names) and "sleeps" not in "".join(names), f"attention on other sentences: {names}")
+        self.browser.run("""const slider = document.querySelectorAll('#weights input')[0];
+            slider.focus(); slider.value = 1000; slider.dispatchEvent(new Event('input', {bubbles: true}))""")
+        self.until(lambda: "attention moved" in (self.text("#steering") or ""), "the slider moves no attention")
+        self.until(lambda: self.texts("#weights .weight")[0] == "100 %", "the weights do not follow the slider")
+        self.browser.resize(1280, 1700)
+        self.browser.run("scrollTo(0, 0)")
+        self.screenshot("sentences")
+        self.browser.resize(1280, 900)
+        self.start("Die Katze schnarcht unter dem Regal.")
+        self.until(lambda: "Doubtful" in (self.text("#doubt") or ""), "nonsense is not doubtful")
+        self.screenshot("doubtful")
+        self.browser.write("#source", "She sleeps.")
+        self.until_text("#output", "Elle dort.")
+        self.until(lambda: self.is_hidden("#doubt"), "the doubt stays")
+        self.check_console("sentences")
+
     def searching(self):
         """Sliders of search change the result, and errors are told in words."""
         self.start()
@@ -344,9 +376,8 @@ class Check:
         check(alignment["translation"] == steered and len(alignment["attention"]) == len(alignment["target"]), "JSON")
         check(copied("#copy-link", "Link copied") == address, "the link is not the address")
         self.browser.click("#save-svg")
-        path = self.downloads / "softalign-matrix.svg"
-        self.until(path.exists, "no SVG was saved")
-        check("<svg" in path.read_text(encoding="utf-8") and "father" in path.read_text(encoding="utf-8"), "the SVG is incomplete")
+        svg = self.browser.downloaded("softalign-matrix.svg").read_text(encoding="utf-8")
+        check("<svg" in svg and "father" in svg and svg.rstrip().endswith("</svg>"), "the SVG is incomplete")
         if self.collected:
             self.browser.click("#correct")
             self.browser.write("#corrected", "Est-ce que son père achète ces bouteilles?")
@@ -356,6 +387,46 @@ class Check:
             check(self.collected.read_text(encoding="utf-8") == f"{SENTENCE}\tEst-ce que son père achète ces bouteilles?\n",
                   "the file does not have the pair")
         self.check_console("keeping")
+
+    def files(self):
+        """Files are chosen or dropped, translated by the chosen model, and downloaded; problems are told."""
+        browser = self.browser
+        self.start()
+        given = browser.downloads / "letter.md"
+        given.write_text("# She sleeps.\n\nThey bought a **black** hat.\n", encoding="utf-8")
+        field = f"{browser.session}/element/{browser.find('#file')}/value"
+        browser.request("POST", field, {"text": str(given)})
+        self.until(lambda: self.count("#download") == 1, "the file is not translated")
+        check(browser.run("return document.activeElement.id") == "download", "the download is not focused")
+        self.screenshot("file")
+        browser.press("Enter")
+        translated = browser.downloaded("letter_fr.md").read_text(encoding="utf-8")
+        check(translated == "# Elle dort.\n\nIls ont acheté un chapeau **noir**.\n", f"the file has {translated!r}")
+        self.drop("notes.pdf", "%PDF-1.7", ["dragenter", "dragover"])
+        check(browser.run("return document.body.classList.contains('dropping')"), "nothing shows that a file can be dropped")
+        self.screenshot("dropping")
+        self.drop("notes.pdf", "%PDF-1.7", ["drop"])
+        self.until(lambda: "this is a PDF" in (self.text("#problem") or ""), "a PDF is not named")
+        check(self.is_hidden("#file-state"), "a file that failed is still shown")
+        browser.errors()  # The console has the status 400.
+        self.drop("<img src=x onerror=alert(1)>.txt", "They bought a black hat.\n" * 1500, ["drop"])
+        self.until(lambda: "onerror" in (self.text("#file-state") or ""), "the translation in progress is not shown")
+        browser.click("#file-state button")
+        check(self.is_hidden("#file-state"), "a canceled translation is still shown")
+        browser.resize(390, 844)
+        self.drop("a-long-name-" * 8 + ".txt", "She sleeps.\n", ["drop"])
+        self.until(lambda: self.count("#download") == 1, "the second file is not translated")
+        check(browser.run("return document.documentElement.scrollWidth") <= 390, "the file's state is too wide for a phone")
+        self.screenshot("file-phone")
+        browser.resize(1280, 900)
+        self.check_console("files")
+
+    def drop(self, name, text, events):
+        """Sends the events of dragging a file over the page."""
+        self.browser.run("""const data = new DataTransfer();
+            data.items.add(new File([arguments[1]], arguments[0]));
+            for (const kind of arguments[2]) document.querySelector('main').dispatchEvent(
+              new DragEvent(kind, {bubbles: true, cancelable: true, dataTransfer: data}))""", name, text, events)
 
     def appearance(self):
         """Both themes, a phone's width, printing, and names of all controls."""
@@ -451,9 +522,9 @@ def run(found, arguments, directory, url, collected):
     with Browser(*found, directory) as browser:
         browser.resize(1280, 900)
         browser.set_color_scheme("light")
-        checks = Check(browser, url, collected, directory, arguments.screenshots)
-        names = ["first_visit", "typing", "hovering", "steps", "steering", "intervening", "searching", "comparing", "keeping",
-                 "appearance", "speed", "policy"]
+        checks = Check(browser, url, collected, arguments.screenshots)
+        names = ["first_visit", "typing", "hovering", "steps", "steering", "intervening", "sentences", "searching", "comparing",
+                 "keeping", "files", "appearance", "speed", "policy"]
         for name in arguments.only or names:
             getattr(checks, name)()
 

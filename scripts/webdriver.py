@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -25,6 +26,7 @@ class Browser:
     """A headless browser window that saves downloads to a directory."""
 
     def __init__(self, driver, browser, downloads):
+        self.downloads = Path(downloads)
         self.process = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         line = next(line for line in self.process.stdout if "successfully on port" in line)
         self.address = f"http://127.0.0.1:{line.split('on port')[1].strip().rstrip('.')}"
@@ -133,6 +135,16 @@ class Browser:
 
     def screenshot(self, path):
         Path(path).write_bytes(base64.b64decode(self.request("GET", f"{self.session}/screenshot")))
+
+    def downloaded(self, name):
+        """Waits until a download is complete and returns its path: the browser creates the file before it writes into it."""
+        path = self.downloads / name
+        end = time.time() + 20
+        while time.time() < end:
+            if path.exists() and path.stat().st_size > 0 and not [*self.downloads.glob("*.crdownload")]:
+                return path
+            time.sleep(0.02)
+        raise RuntimeError(f"{name} was not saved; there is: {sorted(other.name for other in self.downloads.iterdir())}")
 
     def errors(self):
         """Returns warnings and errors of the console since the last call."""

@@ -4,6 +4,7 @@
 
 mod aer;
 mod attention_stats;
+mod doubts;
 mod lexicon_extraction;
 mod link_scores;
 mod links;
@@ -13,8 +14,13 @@ mod quality_estimate;
 mod symmetrization;
 mod threshold_search;
 
+use std::ops::Range;
+
+use crate::text::words_of_tokens;
+
 pub use aer::{AerCounts, AlignmentMetrics};
 pub use attention_stats::{AttentionStats, AttentionSums, Collapse, RowEntropy, entropy};
+pub use doubts::{Doubt, Doubts};
 pub use lexicon_extraction::{LexiconBuilder, LexiconEntry, LexiconOrder};
 pub use link_scores::{LinkScores, attention_directions};
 pub use links::{Gold, Link, LinkFormat, NaaclLine, is_naacl_line, parse_gold_line, parse_naacl_line};
@@ -121,9 +127,10 @@ impl Alignment {
         self.last_end_weight
     }
 
-    /// Merges tokens into words. `source_words[j]` and `target_words[i]` are the words of source token `j` and target
+    /// Merges tokens into words. `source_words[j]` and `target_words[i]` are the first words of source token `j` and target
     /// token `i`. Columns are summed and rows averaged, so that every row still sums to 1; where the sums of thousands
-    /// of tokens are rounded, the row is scaled to 1 again. Target words without tokens get zeros.
+    /// of tokens are rounded, the row is scaled to 1 again. A token of several words divides its column between them, and
+    /// gives its row to each. Without any token, target words get zeros.
     pub fn merge(
         &self,
         source: Vec<String>,
@@ -136,12 +143,12 @@ impl Alignment {
         let mut weights = vec![0.0; source.len() * target.len()];
         let mut end_weights = vec![0.0; target.len()];
         let mut tokens = vec![0.0f32; target.len()];
-        for (token, &word) in target_words.iter().enumerate() {
-            tokens[word] += 1.0;
-            end_weights[word] += self.end_weights[token];
-            let row = &mut weights[word * source.len()..(word + 1) * source.len()];
-            for (&column, &weight) in source_words.iter().zip(self.row(token)) {
-                row[column] += weight;
+        let columns: Vec<Range<usize>> = words_of_tokens(source_words, source.len()).collect();
+        for (token, words) in words_of_tokens(target_words, target.len()).enumerate() {
+            for word in words {
+                tokens[word] += 1.0;
+                end_weights[word] += self.end_weights[token];
+                add_row(&mut weights[word * source.len()..(word + 1) * source.len()], &columns, self.row(token));
             }
         }
         for (word, &count) in tokens.iter().enumerate().filter(|&(_, &count)| count > 1.0) {
@@ -154,11 +161,17 @@ impl Alignment {
             normalize(&mut weights[word * source.len()..(word + 1) * source.len()], end_weight);
         }
         let (mut last_row, mut last_end_weight) = (vec![0.0; source.len()], self.last_end_weight);
-        for (&column, &weight) in source_words.iter().zip(&self.last_row) {
-            last_row[column] += weight;
-        }
+        add_row(&mut last_row, &columns, &self.last_row);
         normalize(&mut last_row, &mut last_end_weight);
         Self { source, target, weights, end_weights, last_row, last_end_weight }
+    }
+}
+
+/// Adds the weights of source tokens to a row of words; `columns` are the words of each token.
+fn add_row(row: &mut [f32], columns: &[Range<usize>], weights: &[f32]) {
+    for (columns, &weight) in columns.iter().zip(weights) {
+        let share = weight / columns.len() as f32;
+        row[columns.clone()].iter_mut().for_each(|sum| *sum += share);
     }
 }
 
@@ -222,6 +235,19 @@ mod tests {
             assert!((row.iter().sum::<f32>() + end - 1.0).abs() < 1e-6);
         }
         assert!((merged.row(0)[0] - 0.875).abs() < 1e-6);
+    }
+
+    #[test]
+    fn words_of_one_token_share_its_weights() {
+        // The second source token writes two words, the first target token three.
+        let rows = vec![vec![0.2, 0.8, 0.0], vec![0.5, 0.0, 0.5], vec![0.0, 0.6, 0.4]];
+        let tokens = Alignment::from_rows(words("我 喜欢"), words("ilike it"), &rows);
+        let merged = tokens.merge(words("我 喜 欢"), &[0, 1], words("i l ike it"), &[0, 3]);
+        assert_eq!(
+            merged.rows().collect::<Vec<_>>(),
+            [[0.2, 0.4, 0.4], [0.2, 0.4, 0.4], [0.2, 0.4, 0.4], [0.5, 0.0, 0.0]]
+        );
+        assert_eq!((merged.end_weights(), merged.last_row()), (&[0.0, 0.0, 0.0, 0.5][..], &[0.0, 0.3, 0.3][..]));
     }
 
     #[test]

@@ -51,6 +51,20 @@ pub struct ConfidenceCalibration {
     pub sentence: LogisticRegression,
     /// Probability that a word is right.
     pub word: LogisticRegression,
+    /// Limits beyond which a translation is doubtful; `None` in models of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<DoubtLimits>,
+}
+
+/// Limits that few translations of the validation pairs are beyond.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DoubtLimits {
+    /// Confidence of a translation, which 95 % of them reach.
+    pub confidence: f64,
+    /// Mean attention on a source word, summed over the target words and at most 1, which 99 % of them reach.
+    pub coverage: f64,
+    /// Share of target words that are in neither the training data nor the source, which 99 % of them do not exceed.
+    pub nonwords: f64,
 }
 
 /// Base model of a warm start.

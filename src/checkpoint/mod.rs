@@ -45,8 +45,8 @@ mod trained_pairs;
 pub use atomic_file::{PendingFile, open_own_file, remove_abandoned, remove_pending, write_atomically};
 pub use averaging::average;
 pub use config::{
-    BaseModel, ConfidenceCalibration, Config, CorpusSource, DataSummary, FORMAT_VERSION, GuideSummary, Invocation,
-    SyntheticCorpus, VocabOverlap, fingerprint, fingerprint_of_text,
+    BaseModel, ConfidenceCalibration, Config, CorpusSource, DataSummary, DoubtLimits, FORMAT_VERSION, GuideSummary,
+    Invocation, SyntheticCorpus, VocabOverlap, fingerprint, fingerprint_of_text,
 };
 pub use dir_state::DirState;
 pub use identity::Checkpoint;

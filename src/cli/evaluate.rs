@@ -7,6 +7,7 @@ use clap::{ArgGroup, Args};
 use super::names::MODEL_VARIABLE;
 use super::pairs::PairArgs;
 use crate::attention::InferenceOverrides;
+use crate::metrics::BleuTokenizer;
 use crate::text::{OnError, fail_or_skip};
 use crate::translator::{DecodeOptions, LinkOptions, PrecisionOption};
 
@@ -66,6 +67,11 @@ pub struct EvaluateArgs {
     /// have the columns of --pairs with the translation as the target, as shared tasks request.
     #[arg(long, value_name = "FILE", group = OF_MODELS)]
     pub save: Option<PathBuf>,
+
+    /// Tokenization of BLEU, by sacrebleu's names [default: by the script of the references: zh for Chinese, char for Japanese,
+    /// Thai and other scripts without spaces, else 13a].
+    #[arg(long, value_enum, value_name = "TOKENIZER", group = OF_TRANSLATIONS)]
+    pub tokenize: Option<BleuTokenizer>,
 
     /// Print 95 % confidence intervals, by bootstrap resampling with 1,000 samples.
     #[arg(long, group = OF_TRANSLATIONS)]

@@ -315,7 +315,7 @@ fn warn_of_tabs(lines: &[String], console: &Console) {
 }
 
 fn is_word(text: &str) -> bool {
-    word_spans(text, WordSplitting::Whitespace).len() == 1
+    word_spans(text, WordSplitting::Script).len() == 1
 }
 
 /// Rejects options that exclude each other.

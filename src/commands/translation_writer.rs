@@ -161,6 +161,7 @@ impl TranslationWriter {
         warnings.report_truncated(console);
         warnings.report_unknown(consequence(self.unknown), console);
         warnings.report_in_target_language(console);
+        warnings.report_doubtful("--format jsonl has the reasons for each", console);
         warnings.report_unmet(console);
         warnings.report_unknown_features(console);
     }

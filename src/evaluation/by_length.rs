@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::scores::{CorpusScores, PairLinks, PairResult};
 use crate::alignment::{AerCounts, AlignmentMetrics};
-use crate::metrics::{LengthBucket, length_buckets};
-use crate::render::{Axis, Bracket, BracketCounts, Figure, Series};
+use crate::metrics::{LengthBucket, ScoreOptions, length_buckets};
+use crate::render::{Axis, Bracket, BracketCounts, Figure, Scale, Series};
 use crate::text::{Pair, WordSplitting, word_spans};
 
 /// Scores of the pairs whose sources have a length within a bucket.
@@ -30,19 +30,19 @@ pub struct LengthBuckets {
     /// Word count of each pair's source.
     words: Vec<usize>,
     buckets: Vec<LengthBucket>,
-    single_words: bool,
+    options: ScoreOptions,
 }
 
 impl LengthBuckets {
-    /// Chooses buckets for the pairs, the same for every system. `single_words` selects the error rates.
+    /// Chooses buckets for the pairs, the same for every system.
     ///
     /// # Errors
     /// No source has a word.
-    pub fn new(pairs: &[Pair], single_words: bool) -> Result<Self> {
+    pub fn new(pairs: &[Pair], options: ScoreOptions) -> Result<Self> {
         let words: Vec<usize> =
-            pairs.iter().map(|pair| word_spans(&pair.source, WordSplitting::Whitespace).len()).collect();
+            pairs.iter().map(|pair| word_spans(&pair.source, WordSplitting::Script).len()).collect();
         ensure!(words.iter().any(|&length| length > 0), "no source has a word, so there are no scores by length");
-        Ok(Self { buckets: length_buckets(&words), words, single_words })
+        Ok(Self { buckets: length_buckets(&words), words, options })
     }
 
     /// Returns the scores of each bucket, given one result per pair.
@@ -56,7 +56,7 @@ impl LengthBuckets {
         LengthScores {
             bucket,
             mean_length: words.iter().sum::<usize>() as f64 / words.len().max(1) as f64,
-            scores: CorpusScores::new(&results, self.single_words),
+            scores: CorpusScores::new(&results, self.options),
             agreement: agreement(&results),
         }
     }
@@ -85,10 +85,11 @@ pub fn bleu_by_length(systems: &[(&str, &[LengthScores])]) -> Figure {
         count: scores.pairs,
     });
     Figure {
-        x: Axis { label: "words in the source".to_owned(), whole: true },
-        y: Axis { label: "BLEU".to_owned(), whole: false },
+        x: Axis { label: "words in the source".to_owned(), scale: Scale::Whole },
+        y: Axis { label: "BLEU".to_owned(), scale: Scale::Linear },
         series: series.collect(),
         counts: Some(BracketCounts { label: "pairs".to_owned(), brackets: brackets.collect() }),
+        mark: None,
     }
 }
 
@@ -104,12 +105,12 @@ mod tests {
             pairs.extend(vec![Pair::new(source, "x"); 12]);
             results.extend([PairResult { translation, reference: "x", likelihood: None, links: None }; 12]);
         }
-        let found = LengthBuckets::new(&pairs, false).unwrap().scores(&results);
+        let found = LengthBuckets::new(&pairs, ScoreOptions::default()).unwrap().scores(&results);
         let found: Vec<_> = found
             .iter()
             .map(|LengthScores { mean_length, scores, .. }| (*mean_length, scores.pairs, scores.exact_match))
             .collect();
         assert_eq!(found, [(1.0, 12, 100.0), (2.0, 12, 0.0)]);
-        assert!(LengthBuckets::new(&[Pair::new(" ", "x")], false).is_err(), "no source has a word");
+        assert!(LengthBuckets::new(&[Pair::new(" ", "x")], ScoreOptions::default()).is_err(), "no source has a word");
     }
 }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::metrics::{
-    BleuStats, ChrfStats, Confidence, EditStats, FromSegment, Significance, TerStats, confidence, edited_symbols,
+    BleuStats, ChrfStats, Confidence, EditStats, ScoreOptions, Significance, TerStats, confidence, edited_symbols,
     significance,
 };
 
@@ -36,12 +36,18 @@ pub struct SegmentStats {
 }
 
 impl SegmentStats {
-    /// Statistics of translations against their references. `single_words` adds those of WER and PER.
-    pub fn new(translations: &[String], references: &[String], single_words: bool) -> Self {
+    /// Statistics of translations against their references. Those of single words add WER and PER.
+    pub fn new(
+        translations: &[String],
+        references: &[String],
+        ScoreOptions { single_words, tokenizer }: ScoreOptions,
+    ) -> Self {
         Self {
-            bleu: stats(translations, references, BleuStats::from_segment),
-            chrf: stats(translations, references, ChrfStats::from_segment),
-            ter: stats(translations, references, TerStats::from_segment),
+            bleu: stats(translations, references, |translation, reference| {
+                BleuStats::of_segment(translation, reference, tokenizer)
+            }),
+            chrf: stats(translations, references, ChrfStats::of_segment),
+            ter: stats(translations, references, TerStats::of_segment),
             single_words: single_words.then(|| {
                 [
                     stats(translations, references, EditStats::of_whole),
@@ -82,7 +88,11 @@ impl SegmentStats {
     }
 }
 
-fn stats<C: Send>(translations: &[String], references: &[String], stats: fn(&str, &str) -> C) -> Vec<C> {
+fn stats<C: Send>(
+    translations: &[String],
+    references: &[String],
+    stats: impl Fn(&str, &str) -> C + Send + Sync,
+) -> Vec<C> {
     let segments = translations.par_iter().zip(references);
     segments.map(|(translation, reference)| stats(translation, reference)).collect()
 }

@@ -10,7 +10,7 @@ use super::confidence::{PerMetric, SegmentStats};
 use super::scores::{CorpusScores, GoldScores, Likelihood, PairLinks, PairResult};
 use crate::alignment::{Gold, Link};
 use crate::error::{Result, UsageError};
-use crate::metrics::{Confidence, ErrorRates, Significance, signature};
+use crate::metrics::{BleuTokenizer, Confidence, ScoreOptions, Significance, signature};
 use crate::reporter::{Reporter, Silent};
 use crate::text::{LineNumbers, Normalization, Pair, are_single_words};
 use crate::translator::{
@@ -39,6 +39,7 @@ pub struct Evaluator<'a> {
     by_length: bool,
     search_threshold: bool,
     confidence: bool,
+    tokenize: Option<BleuTokenizer>,
     options: DecodeOptions,
     precision: PrecisionOption,
     reporter: &'a dyn Reporter,
@@ -78,6 +79,8 @@ pub struct Evaluation {
     #[serde(skip)]
     references: Vec<String>,
     #[serde(skip)]
+    options: ScoreOptions,
+    #[serde(skip)]
     stats: OnceLock<SegmentStats>,
 }
 
@@ -115,6 +118,7 @@ impl<'a> Evaluator<'a> {
             by_length: false,
             search_threshold: false,
             confidence: false,
+            tokenize: None,
             options: DecodeOptions::default(),
             precision: PrecisionOption::F32,
             reporter: &Silent,
@@ -148,6 +152,12 @@ impl<'a> Evaluator<'a> {
     #[must_use]
     pub fn confidence(self, confidence: bool) -> Self {
         Self { confidence, ..self }
+    }
+
+    /// Sets the tokenization of BLEU, which otherwise suits the script of the references.
+    #[must_use]
+    pub fn tokenize(self, tokenize: Option<BleuTokenizer>) -> Self {
+        Self { tokenize, ..self }
     }
 
     /// Translates with these options.
@@ -206,7 +216,7 @@ impl<'a> Evaluator<'a> {
         if let Some(gold) = &self.gold {
             self.check_count("gold alignments", gold.len())?;
         }
-        self.buckets().map(drop)
+        self.buckets(ScoreOptions::default()).map(drop)
     }
 
     /// Evaluates a system.
@@ -327,8 +337,14 @@ impl<'a> Evaluator<'a> {
         are_single_words(pairs.iter().map(|pair| &pair.source))
     }
 
-    fn buckets(&self) -> anyhow::Result<Option<LengthBuckets>> {
-        self.by_length.then(|| LengthBuckets::new(self.pairs, self.has_single_words())).transpose()
+    fn score_options(&self) -> ScoreOptions {
+        let of_references =
+            || BleuTokenizer::for_references(&Vec::from_iter(self.pairs.iter().map(|pair| scored_part(&pair.target))));
+        ScoreOptions { single_words: self.has_single_words(), tokenizer: self.tokenize.unwrap_or_else(of_references) }
+    }
+
+    fn buckets(&self, options: ScoreOptions) -> anyhow::Result<Option<LengthBuckets>> {
+        self.by_length.then(|| LengthBuckets::new(self.pairs, options)).transpose()
     }
 
     /// Normalizes the references and reports how many of them change.
@@ -357,7 +373,7 @@ impl<'a> Evaluator<'a> {
         let options = TranslateOptions::of_plain_text(self.options.clone());
         let options = TranslateOptions { precision: self.precision, ..options };
         let prepared = translator.prepared(&options)?;
-        let found = prepared.translate_batch(&sentences, 0, &mut |count| stage.advance(count))?;
+        let found = prepared.translate(&sentences, 0, &mut |count| stage.advance(count))?;
         let found: Vec<Translation> = found.into_iter().map(|mut found| found.swap_remove(0)).collect();
         let calibration_error = translator.calibration_error(pairs, &found);
         let translations = found.into_iter().map(|one| one.text).collect();
@@ -395,15 +411,17 @@ impl<'a> Evaluator<'a> {
                 links: gold.map(|(gold, linked)| PairLinks { predicted: &linked[index].links, gold: &gold[index] }),
             })
             .collect();
+        let options = self.score_options();
         let mut evaluation = Evaluation {
-            signature: signature(lowercase),
-            scores: CorpusScores::new(&results, self.has_single_words()),
+            signature: signature(lowercase, options.tokenizer),
+            scores: CorpusScores::new(&results, options),
             gold: gold.map(|(gold, linked)| GoldScores::new(linked, gold, self.search_threshold)),
             calibration_error: None,
             confidence: None,
-            by_length: self.buckets()?.map(|buckets| buckets.scores(&results)),
+            by_length: self.buckets(options)?.map(|buckets| buckets.scores(&results)),
             translations,
             references,
+            options,
             stats: OnceLock::new(),
         };
         if self.confidence {
@@ -421,8 +439,7 @@ impl Evaluation {
     }
 
     fn stats(&self) -> &SegmentStats {
-        let single_words = matches!(self.scores.errors, ErrorRates::SingleWords { .. });
-        self.stats.get_or_init(|| SegmentStats::new(&self.translations, &self.references, single_words))
+        self.stats.get_or_init(|| SegmentStats::new(&self.translations, &self.references, self.options))
     }
 }
 
@@ -445,6 +462,7 @@ pub fn warn_of_truncated_scoring<'t>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::ErrorRates;
 
     fn pairs() -> Vec<Pair> {
         [("the fox sleeps now", "le renard dort là"), ("the owl sings here", "la chouette chante ici")]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::gold::UNKNOWN_SIZE;
 use crate::alignment::{AlignmentMetrics, BestThreshold, Gold, Link, LinkOffset, OffsetCounts, ThresholdSearch};
-use crate::metrics::{ErrorRates, Scores, perplexity, translation_edit_rate};
+use crate::metrics::{ErrorRates, ScoreOptions, Scores, perplexity, translation_edit_rate};
 use crate::translator::LinkedPair;
 
 /// Output of a system for one pair.
@@ -60,12 +60,12 @@ pub struct CorpusScores {
 }
 
 impl CorpusScores {
-    /// Scores the results of a corpus. `single_words` is true if every source is a single word.
-    pub fn new(results: &[PairResult], single_words: bool) -> Self {
+    /// Scores the results of a corpus.
+    pub fn new(results: &[PairResult], options: ScoreOptions) -> Self {
         let translations: Vec<&str> = results.iter().map(|result| result.translation).collect();
         let references: Vec<&str> = results.iter().map(|result| result.reference).collect();
         let likelihoods: Option<Vec<Likelihood>> = results.iter().map(|result| result.likelihood).collect();
-        let Scores { bleu, chrf, exact_match, errors } = Scores::compute(&translations, &references, single_words);
+        let Scores { bleu, chrf, exact_match, errors } = Scores::compute(&translations, &references, options);
         Self {
             pairs: results.len(),
             bleu,

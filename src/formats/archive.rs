@@ -9,11 +9,16 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::compression::Inflate;
-use super::input::{ByteReader, MAX_DOCUMENT_BYTES};
+use super::compression::{Inflate, is_gzip};
+use super::input::{ByteReader, shown_size};
 
 /// Maximum number of files in an archive.
 const MAX_ENTRIES: usize = 100_000;
+
+/// Maximum number of files in a document.
+const MAX_PACKAGE_ENTRIES: usize = 10_000;
+/// Bytes with which an archive begins to describe a file.
+const ENTRY: &[u8] = b"PK\x01\x02";
 
 /// True if a file begins like a ZIP archive.
 pub(super) fn is_archive(start: &[u8]) -> bool {
@@ -67,6 +72,36 @@ fn damaged(path: &Path) -> String {
     format!("{}: damaged ZIP archive", path.display())
 }
 
+/// Bytes that the text of a file may have once it is unpacked: in an archive as much as that says of its XML files.
+pub fn unpacked_bytes(file: &[u8]) -> u64 {
+    if is_gzip(file) {
+        return u64::MAX;
+    }
+    if !is_archive(file) {
+        // UTF-16 may become longer.
+        return file.len() as u64 * 3 / 2;
+    }
+    let Ok(mut archive) = open_package(file) else { return 0 };
+    let mut bytes = 0_u64;
+    for index in 0..archive.len() {
+        let entry = archive.by_index_raw(index).ok();
+        let of_text = entry.filter(|entry| entry.name().is_ok_and(|name| name.ends_with(".xml")));
+        bytes = bytes.saturating_add(of_text.map_or(0, |entry| entry.size()));
+    }
+    bytes
+}
+
+/// Opens an archive in memory.
+///
+/// # Errors
+/// It is damaged or has too many files.
+fn open_package(bytes: &[u8]) -> Result<ZipArchive<Cursor<&[u8]>>> {
+    // Each is kept in memory by what the archive says of it.
+    let entries = bytes.windows(ENTRY.len()).filter(|bytes| *bytes == ENTRY).count();
+    ensure!(entries <= MAX_PACKAGE_ENTRIES, "more than {MAX_PACKAGE_ENTRIES} files in this document");
+    Ok(ZipArchive::new(Cursor::new(bytes))?)
+}
+
 /// Archive in memory, some of whose files are replaced.
 pub(super) struct Package {
     bytes: Vec<u8>,
@@ -77,18 +112,17 @@ pub(super) struct Package {
 }
 
 impl Package {
-    /// Takes the bytes of an archive, which messages call `name`.
-    pub fn new(bytes: Vec<u8>, name: &str) -> Self {
-        Self { bytes, name: name.to_owned(), max_bytes: MAX_DOCUMENT_BYTES }
+    /// Takes the bytes of an archive, which messages call `name` and whose texts may have `max_bytes`.
+    pub fn new(bytes: Vec<u8>, name: &str, max_bytes: u64) -> Self {
+        Self { bytes, name: name.to_owned(), max_bytes }
     }
 
     /// Reads the texts of the files whose names are wanted, in the order of the archive.
     ///
     /// # Errors
-    /// The archive is damaged, expands beyond [`MAX_DOCUMENT_BYTES`], or a text is not UTF-8.
+    /// The archive is damaged, expands beyond its limit, or a text is not UTF-8.
     pub fn texts(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<(String, String)>> {
         let mut archive = self.open()?;
-        ensure!(archive.len() <= MAX_ENTRIES, "{}: more than {MAX_ENTRIES} files in this document", self.name);
         let mut left = self.max_bytes;
         let mut texts = Vec::new();
         for index in 0..archive.len() {
@@ -102,7 +136,7 @@ impl Package {
             let mut bytes = Vec::new();
             entry.take(left + 1).read_to_end(&mut bytes).with_context(|| self.damaged())?;
             left = left.checked_sub(bytes.len() as u64).with_context(|| {
-                format!("{}: expands to more than {} MiB; split the document", self.name, self.max_bytes >> 20)
+                format!("{}: expands to more than {}; split the document", self.name, shown_size(self.max_bytes))
             })?;
             let text = String::from_utf8(bytes).map_err(|_| anyhow!("{}: {name} in it is not UTF-8", self.name))?;
             texts.push((name, text));
@@ -134,7 +168,7 @@ impl Package {
     }
 
     fn open(&self) -> Result<ZipArchive<Cursor<&[u8]>>> {
-        ZipArchive::new(Cursor::new(&*self.bytes)).with_context(|| self.damaged())
+        open_package(&self.bytes).with_context(|| self.damaged())
     }
 
     fn damaged(&self) -> String {
@@ -177,22 +211,22 @@ mod tests {
 
     #[test]
     fn replaces_some_texts() {
-        let package = Package::new(archive_of(&FILES), "a.docx");
+        let package = Package::new(archive_of(&FILES), "a.docx", 1 << 20);
         let texts = package.texts(|name| name.ends_with(".xml")).unwrap();
         assert_eq!(texts, [("a/b.xml".to_owned(), "<b/>".to_owned())]);
         let written = package.with_texts(&BTreeMap::from([("a/b.xml", "é".repeat(1000))])).unwrap();
-        let package = Package::new(written, "a.docx");
+        let package = Package::new(written, "a.docx", 1 << 20);
         let texts = package.texts(|_| true).unwrap();
         let expected = [("mimetype", "m".to_owned()), ("a/b.xml", "é".repeat(1000)), ("c.bin", "ccc".to_owned())];
         assert_eq!(texts, expected.map(|(name, text)| (name.to_owned(), text)));
-        assert!(Package::new(b"no".to_vec(), "a.docx").texts(|_| true).is_err());
+        assert!(Package::new(b"no".to_vec(), "a.docx", 1).texts(|_| true).is_err());
     }
 
     #[test]
     fn refuses_a_document_that_expands_too_much() {
         let zeros = "0".repeat(1 << 20);
         let bomb = archive_of(&["a", "b", "c"].map(|name| (name, &*zeros)));
-        let package = Package { max_bytes: 2 << 20, ..Package::new(bomb, "a.docx") };
+        let package = Package::new(bomb, "a.docx", 2 << 20);
         let error = package.texts(|_| true).unwrap_err().to_string();
         assert!(error.contains("expands to more than 2 MiB"), "{error}");
         assert_eq!(package.texts(|name| name != "b").unwrap().len(), 2);

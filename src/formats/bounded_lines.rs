@@ -14,13 +14,12 @@ pub(super) struct BoundedLines {
     reader: ByteReader,
     /// Number of the last line that was read, from 1.
     number: usize,
-    ended: bool,
 }
 
 impl BoundedLines {
     /// Reads the lines of a stream, without a byte order mark.
     pub fn new(reader: ByteReader) -> Self {
-        Self { reader, number: 0, ended: false }
+        Self { reader, number: 0 }
     }
 
     /// Number of the last line that was read, from 1.
@@ -28,17 +27,11 @@ impl BoundedLines {
         self.number
     }
 
-    /// Reads a line without its end; none at the end of the file. An error of the file or a line that is too long is the last.
-    pub fn next_line(&mut self) -> Option<Result<String, FormatError>> {
-        if self.ended {
-            return None;
-        }
-        let line = self.read().transpose();
-        self.ended = line.as_ref().is_none_or(|line| line.as_ref().is_err_and(|error| error.is_last));
-        line
-    }
-
-    fn read(&mut self) -> Result<Option<String>, FormatError> {
+    /// Reads a line without its end; none at the end of the file.
+    ///
+    /// # Errors
+    /// The file cannot be read or a line is too long, which is the last error; or a line is not UTF-8.
+    pub fn next_line(&mut self) -> Result<Option<String>, FormatError> {
         let mut bytes = Vec::new();
         let read = self.reader.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut bytes);
         self.number += 1;
@@ -62,28 +55,22 @@ impl BoundedLines {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufReader, Cursor};
-
+    use super::super::input::reader_of;
     use super::*;
-
-    fn lines(bytes: Vec<u8>) -> BoundedLines {
-        BoundedLines::new(BufReader::new(Box::new(Cursor::new(bytes))))
-    }
 
     #[test]
     fn reads_lines_with_their_numbers() {
-        let mut lines = lines(b"\xef\xbb\xbfa\r\n\n\xff\nb".to_vec());
-        assert_eq!(lines.next_line(), Some(Ok("a".to_owned())));
-        assert_eq!(lines.next_line(), Some(Ok(String::new())));
-        assert!(lines.next_line().unwrap().is_err_and(|error| error.line == 3 && !error.is_last));
-        assert_eq!(lines.next_line(), Some(Ok("b".to_owned())));
-        assert_eq!(lines.next_line(), None);
+        let mut lines = BoundedLines::new(reader_of(b"\xef\xbb\xbfa\r\n\n\xff\nb"));
+        assert_eq!(lines.next_line(), Ok(Some("a".to_owned())));
+        assert_eq!(lines.next_line(), Ok(Some(String::new())));
+        assert!(lines.next_line().is_err_and(|error| error.line == 3 && !error.is_last));
+        assert_eq!(lines.next_line(), Ok(Some("b".to_owned())));
+        assert_eq!(lines.next_line(), Ok(None));
     }
 
     #[test]
     fn ends_at_a_line_without_end() {
-        let mut lines = lines(vec![b'a'; MAX_LINE + 2]);
-        assert!(lines.next_line().unwrap().is_err_and(|error| error.is_last));
-        assert_eq!(lines.next_line(), None);
+        let mut lines = BoundedLines::new(reader_of(vec![b'a'; MAX_LINE + 2]));
+        assert!(lines.next_line().is_err_and(|error| error.is_last));
     }
 }

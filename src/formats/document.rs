@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 /// Document whose texts are translated.
-pub trait Document {
+pub trait Document: Send {
     /// Texts to translate, in their order, as HTML: `<`, `>` and `&` are character references, and tags stand for what is not
     /// translated. A translation has the same tags.
     fn texts(&self) -> Vec<&str>;

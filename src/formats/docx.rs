@@ -4,12 +4,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use anyhow::Result;
-
-use super::document::Document;
 use super::file_format::FileFormat;
-use super::input::Input;
-use super::package::PackageDocument;
+use super::package::open_package;
 use super::pair_reader::FormatError;
 use super::segment::{Code, Marker, Piece, Segment, SegmentBuilder, Syntax};
 use super::text_document::TextDocument;
@@ -19,21 +15,12 @@ use super::xml::{PlacedEvent, Tag, XmlEvent, end_tags, events_of, push_escaped};
 const PREFIX: &str = "w:";
 
 /// Word document.
-pub(super) struct Docx;
-
-impl FileFormat for Docx {
-    fn name(&self) -> &'static str {
-        "a Word document (.docx)"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["docx", "docm", "dotx"]
-    }
-
-    fn document(&self, input: Input) -> Result<Option<Box<dyn Document>>> {
-        Ok(Some(Box::new(PackageDocument::open(input, self.name(), has_texts, parse)?)))
-    }
-}
+pub(super) static DOCX: FileFormat = FileFormat {
+    name: "a Word document (.docx)",
+    extensions: &["docx", "docm", "dotx"],
+    document: Some(|input| open_package(input, DOCX.name, has_texts, parse)),
+    ..FileFormat::UNKNOWN
+};
 
 fn has_texts(name: &str) -> bool {
     let part = name.strip_prefix("word/").and_then(|name| name.strip_suffix(".xml"));
@@ -44,7 +31,10 @@ fn has_texts(name: &str) -> bool {
     })
 }
 
-impl Syntax for Docx {
+/// Syntax of the runs of a paragraph.
+struct Runs;
+
+impl Syntax for Runs {
     fn push_text(&self, output: &mut String, text: &str) {
         push_escaped(output, text);
     }
@@ -180,7 +170,7 @@ impl XmlFile<'_> {
         paragraph.read(first..end);
         let Paragraph { base, builder, .. } = paragraph;
         let start = self.events[first].range.start;
-        let segment = builder.finish(start..self.events[end].range.start, &Docx)?;
+        let segment = builder.finish(start..self.events[end].range.start, &Runs)?;
         Some(Segment { format: base, ..segment })
     }
 
@@ -371,6 +361,8 @@ impl Paragraph<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::archive::archive_of;
+    use super::super::document::Document;
+    use super::super::input::Input;
     use super::*;
 
     const BODY: &str = "<?xml version=\"1.0\"?>\n<w:document xmlns:w=\"w\" xmlns:r=\"r\"><w:body>\
@@ -440,11 +432,11 @@ mod tests {
         let header = BODY.replace("The ", "This ");
         let files = [("[Content_Types].xml", "<Types/>"), ("word/document.xml", BODY), ("word/header1.xml", &header)];
         std::fs::write(&path, archive_of(&files)).unwrap();
-        let document = Docx.document(Input::open(&path).unwrap()).unwrap().unwrap();
+        let document = DOCX.document.unwrap()(Input::open(&path).unwrap()).unwrap();
         assert_eq!(document.texts().len(), 8);
         let own: Vec<String> = document.texts().into_iter().map(|text| text.replace("fox", "owl")).collect();
         std::fs::write(&path, document.with_translations(&own).unwrap()).unwrap();
-        let again = Docx.document(Input::open(&path).unwrap()).unwrap().unwrap();
+        let again = DOCX.document.unwrap()(Input::open(&path).unwrap()).unwrap();
         assert_eq!(again.texts(), own);
     }
 }

@@ -1,5 +1,8 @@
 //! What the program knows of each format.
 
+use std::borrow::Cow;
+use std::path::Path;
+
 use anyhow::Result;
 
 use super::document::Document;
@@ -7,38 +10,38 @@ use super::input::Input;
 use super::pair_reader::PairReader;
 
 /// Format of files: how a file in it is recognized, and what can be read from it.
-pub(super) trait FileFormat: Sync {
+pub(super) struct FileFormat {
     /// Name of the format in messages, such as `TMX`.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// Extensions of file names, in lowercase.
-    fn extensions(&self) -> &'static [&'static str];
-
+    pub extensions: &'static [&'static str],
     /// True if the beginning of a file shows that it is in this format, whatever the file is called. White space and a byte order
     /// mark are removed from the start, and the end may cut a character.
-    fn is_start(&self, _start: &str) -> bool {
-        false
-    }
-
-    /// True if files of this format have sentence pairs.
-    fn has_pairs(&self) -> bool {
-        false
-    }
-
-    /// Opens the sentence pairs of a file; none if the format has no pairs. `sides` are the languages of source and target, or the
+    pub is_start: fn(&str) -> bool,
+    /// Opens the sentence pairs of a file, if files of this format have them. The languages are those of source and target, or the
     /// keys of JSON; by default those that the file says or has.
-    ///
-    /// # Errors
-    /// The file cannot be read.
-    fn pairs(&self, _input: Input, _sides: Option<&[String; 2]>) -> Result<Option<Box<dyn PairReader>>> {
-        Ok(None)
+    pub pairs: Option<OpenPairs>,
+    /// Parses a document, if the texts of this format can be written back.
+    pub document: Option<OpenDocument>,
+}
+
+type OpenPairs = fn(Input, Option<&[String; 2]>) -> Result<Box<dyn PairReader>>;
+type OpenDocument = fn(Input) -> Result<Box<dyn Document>>;
+
+impl FileFormat {
+    /// True if the name of a file stands for this format, without `.gz`.
+    pub fn is_name(&self, path: &Path) -> bool {
+        let name = uncompressed_name(path);
+        let extension = name.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+        extension.is_some_and(|extension| self.extensions.contains(&&*extension))
     }
 
-    /// Parses a document; none if the texts of the format cannot be written back.
-    ///
-    /// # Errors
-    /// The file cannot be read, or is not in the format.
-    fn document(&self, _input: Input) -> Result<Option<Box<dyn Document>>> {
-        Ok(None)
-    }
+    /// Format that its beginning never shows, and that nothing is read from; the base of all others.
+    pub const UNKNOWN: Self = Self { name: "", extensions: &[], is_start: |_| false, pairs: None, document: None };
+}
+
+/// Returns the name of a compressed file without `.gz`, other names as they are.
+pub fn uncompressed_name(path: &Path) -> Cow<'_, Path> {
+    let is_compressed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    if is_compressed { Cow::Owned(path.with_extension("")) } else { Cow::Borrowed(path) }
 }

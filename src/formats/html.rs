@@ -4,33 +4,28 @@ use anyhow::Result;
 
 use super::document::Document;
 use super::file_format::FileFormat;
-use super::input::Input;
 use super::text_document::check_count;
 
 /// HTML.
-pub(super) struct Html;
-
-impl FileFormat for Html {
-    fn name(&self) -> &'static str {
-        "HTML"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["html", "htm", "xhtml"]
-    }
-
-    fn document(&self, input: Input) -> Result<Option<Box<dyn Document>>> {
-        let mut page = input.into_text()?;
-        let end = if page.ends_with('\n') { "\n" } else { "" };
-        page.truncate(page.len() - end.len());
-        Ok(Some(Box::new(Page { page, end })))
-    }
-}
+pub(super) static HTML: FileFormat = FileFormat {
+    name: "HTML",
+    extensions: &["html", "htm", "xhtml"],
+    document: Some(|input| Ok(Box::new(Page::new(input.into_text()?)))),
+    ..FileFormat::UNKNOWN
+};
 
 /// Page, and the line end after it.
 struct Page {
     page: String,
     end: &'static str,
+}
+
+impl Page {
+    fn new(mut page: String) -> Self {
+        let end = if page.ends_with('\n') { "\n" } else { "" };
+        page.truncate(page.len() - end.len());
+        Self { page, end }
+    }
 }
 
 impl Document for Page {

@@ -26,6 +26,8 @@ pub(super) struct Input {
     path: PathBuf,
     reader: ByteReader,
     is_compressed: bool,
+    /// Maximum bytes of a document.
+    max_bytes: u64,
 }
 
 impl Input {
@@ -52,10 +54,20 @@ impl Input {
         let is_compressed = is_gzip(start_of(&mut given, &name)?);
         let mut reader = decompressed(given, &name)?;
         if has_utf_16_mark(start_of(&mut reader, &name)?) {
-            reader = BufReader::new(Box::new(Utf16Reader::new(reader)));
+            reader = BufReader::new(Box::new(Utf16Reader::new(reader).with_context(|| cannot_read(&name))?));
         }
         check_readable(start_of(&mut reader, &name)?, &name)?;
-        Ok(Self { name, path: path.to_owned(), reader, is_compressed })
+        Ok(Self { name, path: path.to_owned(), reader, is_compressed, max_bytes: MAX_DOCUMENT_BYTES })
+    }
+
+    /// Returns the file with another limit of the bytes of a document than [`MAX_DOCUMENT_BYTES`].
+    pub fn with_limit(self, max_bytes: u64) -> Self {
+        Self { max_bytes, ..self }
+    }
+
+    /// Maximum bytes of a document, decompressed.
+    pub fn max_bytes(&self) -> u64 {
+        self.max_bytes
     }
 
     /// True for a file whose beginning can be read twice: neither a pipe nor a device.
@@ -88,30 +100,38 @@ impl Input {
         self.reader
     }
 
-    /// Reads all bytes.
+    /// Reads all bytes, such as those of an archive, whose pictures have no limit of their own.
     ///
     /// # Errors
-    /// The file cannot be read, or is larger than [`MAX_DOCUMENT_BYTES`].
+    /// The file cannot be read, or is larger than [`MAX_DOCUMENT_BYTES`], once decompressed than its limit.
     pub fn into_bytes(self) -> Result<Vec<u8>> {
+        let limit = if self.is_compressed { self.max_bytes } else { MAX_DOCUMENT_BYTES };
+        self.into_bytes_within(limit)
+    }
+
+    fn into_bytes_within(self, limit: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.reader.take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut bytes).with_context(|| cannot_read(&self.name))?;
-        ensure!(
-            bytes.len() as u64 <= MAX_DOCUMENT_BYTES,
-            "{}: larger than {} MiB; split the document",
-            self.name,
-            MAX_DOCUMENT_BYTES >> 20
-        );
+        self.reader.take(limit + 1).read_to_end(&mut bytes).with_context(|| cannot_read(&self.name))?;
+        let is_within = bytes.len() as u64 <= limit;
+        ensure!(is_within, "{}: larger than {}; split the document", self.name, shown_size(limit));
         Ok(bytes)
     }
 
     /// Reads the text of a document, with its byte order mark.
     ///
     /// # Errors
-    /// As [`Self::into_bytes`], or the file is not UTF-8.
+    /// The file cannot be read, is larger than its limit, or is not UTF-8.
     pub fn into_text(self) -> Result<String> {
         let name = self.name.clone();
-        String::from_utf8(self.into_bytes()?).map_err(|_| anyhow!("{name}: not UTF-8; convert the document"))
+        let limit = self.max_bytes;
+        String::from_utf8(self.into_bytes_within(limit)?)
+            .map_err(|_| anyhow!("{name}: not UTF-8; convert the document"))
     }
+}
+
+/// Returns a number of bytes for messages.
+pub(super) fn shown_size(bytes: u64) -> String {
+    if bytes < 1 << 20 { format!("{} KiB", bytes >> 10) } else { format!("{} MiB", bytes >> 20) }
 }
 
 /// Returns the bytes of a file, decompressed if they begin like those of gzip.
@@ -131,6 +151,12 @@ pub(super) fn decompressed(mut reader: ByteReader, name: &str) -> Result<ByteRea
 /// The file cannot be read.
 pub(super) fn start_of<'r>(reader: &'r mut ByteReader, name: &str) -> Result<&'r [u8]> {
     reader.fill_buf().with_context(|| cannot_read(name))
+}
+
+/// Returns a text as the bytes of a file.
+#[cfg(test)]
+pub(super) fn reader_of(text: impl Into<Vec<u8>>) -> ByteReader {
+    BufReader::new(Box::new(std::io::Cursor::new(text.into())))
 }
 
 /// Returns the name of a file for messages.

@@ -3,13 +3,12 @@
 
 use std::fmt;
 
-use anyhow::Result;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::bounded_lines::BoundedLines;
 use super::file_format::FileFormat;
-use super::input::Input;
+use super::input::ByteReader;
 use super::pair_reader::{FormatError, PairReader};
 
 /// Keys of the two texts, where an object has others too.
@@ -19,30 +18,18 @@ const KEYS: [[&str; 2]; 4] = [["source", "target"], ["src", "tgt"], ["src", "trg
 const TRANSLATION: &str = "translation";
 
 /// JSON lines.
-pub(super) struct JsonLines;
+pub(super) static JSON_LINES: FileFormat = FileFormat {
+    name: "JSON lines",
+    extensions: &["jsonl", "ndjson", "json"],
+    is_start: is_object,
+    pairs: Some(|input, sides| Ok(Box::new(JsonPairs::new(input.into_reader(), sides)))),
+    ..FileFormat::UNKNOWN
+};
 
-impl FileFormat for JsonLines {
-    fn name(&self) -> &'static str {
-        "JSON lines"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["jsonl", "ndjson", "json"]
-    }
-
-    fn is_start(&self, start: &str) -> bool {
-        let line = start.lines().next().filter(|line| line.starts_with('{'));
-        line.and_then(|line| serde_json::from_str::<Object>(line).ok()).is_some_and(|object| object.keys().is_ok())
-    }
-
-    fn has_pairs(&self) -> bool {
-        true
-    }
-
-    fn pairs(&self, input: Input, sides: Option<&[String; 2]>) -> Result<Option<Box<dyn PairReader>>> {
-        let lines = BoundedLines::new(input.into_reader());
-        Ok(Some(Box::new(JsonPairs { lines, keys: sides.cloned(), given: sides.is_some() })))
-    }
+/// True if a file begins with an object that has two texts.
+fn is_object(start: &str) -> bool {
+    let line = start.lines().next().filter(|line| line.starts_with('{'));
+    line.and_then(|line| serde_json::from_str::<Object>(line).ok()).is_some_and(|object| object.keys().is_ok())
 }
 
 /// Pairs of a file of JSON lines.
@@ -55,13 +42,10 @@ struct JsonPairs {
 }
 
 impl PairReader for JsonPairs {
-    fn next_pair(&mut self) -> Option<Result<[String; 2], FormatError>> {
-        let line = match self.lines.next_line()? {
-            Ok(line) => line,
-            Err(error) => return Some(Err(error)),
-        };
+    fn next_pair(&mut self) -> Result<Option<[String; 2]>, FormatError> {
+        let Some(line) = self.lines.next_line()? else { return Ok(None) };
         let number = self.lines.number();
-        Some(self.parse(&line).map_err(|reason| FormatError::of_pair(number, reason)))
+        self.parse(&line).map(Some).map_err(|reason| FormatError::of_pair(number, reason))
     }
 
     fn languages(&self) -> Option<[String; 2]> {
@@ -70,6 +54,10 @@ impl PairReader for JsonPairs {
 }
 
 impl JsonPairs {
+    fn new(reader: ByteReader, sides: Option<&[String; 2]>) -> Self {
+        Self { lines: BoundedLines::new(reader), keys: sides.cloned(), given: sides.is_some() }
+    }
+
     /// Returns the pair of a line; an empty line is a pair of empty texts.
     fn parse(&mut self, line: &str) -> Result<[String; 2], String> {
         if line.trim().is_empty() {
@@ -182,14 +170,13 @@ impl Object {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufReader, Cursor};
-
+    use super::super::input::reader_of;
     use super::super::pair_reader::all_pairs;
     use super::*;
 
     fn reader(text: &str, sides: Option<[&str; 2]>) -> JsonPairs {
-        let lines = BoundedLines::new(BufReader::new(Box::new(Cursor::new(text.as_bytes().to_vec()))));
-        JsonPairs { lines, keys: sides.map(|sides| sides.map(str::to_owned)), given: sides.is_some() }
+        let sides = sides.map(|sides| sides.map(str::to_owned));
+        JsonPairs::new(reader_of(text), sides.as_ref())
     }
 
     fn pairs(text: &str, sides: Option<[&str; 2]>) -> Result<Vec<[String; 2]>, FormatError> {
@@ -226,12 +213,12 @@ mod tests {
             reader("{\"en\": \"a\", \"fr\": \"b\"}\n{\"en\": \"c\"}\n{\n{\"fr\": \"f\", \"en\": \"e\"}\n", None);
         assert_eq!(reader.next_pair().unwrap().unwrap(), ["a", "b"]);
         assert_eq!(reader.languages(), Some(["en", "fr"].map(str::to_owned)));
-        let error = reader.next_pair().unwrap().unwrap_err();
+        let error = reader.next_pair().unwrap_err();
         assert_eq!((error.line, error.is_last), (2, false));
         assert_eq!(error.reason, "no text is called \"fr\"; this object has: en");
-        assert!(reader.next_pair().unwrap().unwrap_err().reason.starts_with("not a JSON object: "));
+        assert!(reader.next_pair().unwrap_err().reason.starts_with("not a JSON object: "));
         assert_eq!(reader.next_pair().unwrap().unwrap(), ["e", "f"]);
-        assert!(reader.next_pair().is_none());
+        assert_eq!(reader.next_pair(), Ok(None));
     }
 
     #[test]

@@ -2,32 +2,20 @@
 
 use std::ops::Range;
 
-use anyhow::Result;
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
-use super::document::Document;
 use super::file_format::FileFormat;
-use super::input::Input;
-use super::segment::{Code, Segment, SegmentBuilder, Syntax};
+use super::segment::{Code, Segment, SegmentBuilder, Syntax, end_indices};
 use super::tagged_text::push_tagged;
-use super::text_document::TextDocument;
+use super::text_document::{TextDocument, text_document};
 
 /// Markdown.
-pub(super) struct Markdown;
-
-impl FileFormat for Markdown {
-    fn name(&self) -> &'static str {
-        "Markdown"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["md", "markdown", "mkd"]
-    }
-
-    fn document(&self, input: Input) -> Result<Option<Box<dyn Document>>> {
-        Ok(Some(Box::new(parse(&input.into_text()?))))
-    }
-}
+pub(super) static MARKDOWN: FileFormat = FileFormat {
+    name: "Markdown",
+    extensions: &["md", "markdown", "mkd"],
+    document: Some(|input| text_document(input, |text| Ok(parse(text)))),
+    ..FileFormat::UNKNOWN
+};
 
 /// Extensions of CommonMark whose marks would otherwise be text.
 const EXTENSIONS: Options = Options::ENABLE_TABLES
@@ -133,7 +121,11 @@ fn is_inline(event: &Event) -> bool {
 /// Adds the segment of a run of inline events, and those of the descriptions of its images.
 fn segments_of(text: &str, inlines: &[Inline], in_table: bool, segments: &mut Vec<Segment>) {
     let syntax = if in_table { &IN_TABLE } else { &IN_PARAGRAPH };
-    let ends = ends(inlines);
+    let ends = end_indices(inlines, |inline| match inline.event {
+        Event::Start(_) => Some(true),
+        Event::End(_) => Some(false),
+        _ => None,
+    });
     let mut left: Vec<Range<usize>> = std::iter::once(0..inlines.len()).collect();
     while let Some(indices) = left.pop() {
         let (Some(first), Some(last)) = (inlines[indices.clone()].first(), inlines[indices.clone()].last()) else {
@@ -152,24 +144,6 @@ fn segments_of(text: &str, inlines: &[Inline], in_table: bool, segments: &mut Ve
         segments.extend(run.builder.finish(range, syntax));
         left.extend(run.images);
     }
-}
-
-/// Returns for each start of an element the index of its end, for other events their own index.
-fn ends(inlines: &[Inline]) -> Vec<usize> {
-    let mut ends: Vec<usize> = (0..inlines.len()).collect();
-    let mut open = Vec::new();
-    for (index, inline) in inlines.iter().enumerate() {
-        match inline.event {
-            Event::Start(_) => open.push(index),
-            Event::End(_) => {
-                if let Some(start) = open.pop() {
-                    ends[start] = index;
-                }
-            }
-            _ => {}
-        }
-    }
-    ends
 }
 
 /// Inline events that become a segment.
@@ -281,6 +255,7 @@ impl Run<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::document::Document;
     use super::super::text_document::testing::check_round_trips;
     use super::*;
 

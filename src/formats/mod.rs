@@ -9,7 +9,7 @@
 //!   references, and what is not to be translated is a numbered tag, so that it goes the way of all tags.
 //! - [`text_lines`] returns the lines of a file that is compressed, or that has a sentence in each `<seg>`.
 //!
-//! A format is one file that implements `FileFormat`. It is recognized by the first bytes, or else by
+//! A format is one file with its `FileFormat`. It is recognized by the first bytes, or else by
 //! the name of the file. Formats that are not read, such as PDF, are named with what to do.
 //!
 //! A file may be hostile. Compressed data are a stream, which ends with an error when it expands beyond all proportion. A
@@ -48,10 +48,11 @@ mod wmt_xml;
 mod xliff;
 mod xml;
 
+pub use archive::unpacked_bytes;
 pub use document::Document;
+pub use file_format::uncompressed_name;
 pub use input::{ByteReader, MAX_DOCUMENT_BYTES};
-pub use open::{OpenedDocument, is_encoded, open_document, open_pairs, text_lines};
+pub use open::{OpenedDocument, is_encoded, open_bytes, open_document, open_pairs, text_lines};
 pub use pair_reader::{FormatError, PairReader};
-pub use registry::{InputFormat, has_format_name, uncompressed_name};
+pub use registry::{InputFormat, document_extensions, has_format_name};
 pub use tmx::TmxWriter;
-pub use unreadable::is_binary;

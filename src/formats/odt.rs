@@ -2,42 +2,23 @@
 
 use std::ops::Range;
 
-use anyhow::Result;
-
-use super::document::Document;
 use super::file_format::FileFormat;
-use super::input::Input;
-use super::package::PackageDocument;
+use super::package::open_package;
 use super::pair_reader::FormatError;
-use super::segment::{Code, Segment, SegmentBuilder, Syntax};
+use super::segment::{Code, Segment, SegmentBuilder};
 use super::text_document::TextDocument;
-use super::xml::{PlacedEvent, XmlEvent, end_tags, events_of, push_escaped};
+use super::xml::{PlacedEvent, XmlEvent, XmlText, end_tags, events_of};
 
 /// OpenDocument text.
-pub(super) struct Odt;
-
-impl FileFormat for Odt {
-    fn name(&self) -> &'static str {
-        "an OpenDocument text"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["odt", "ott"]
-    }
-
-    fn document(&self, input: Input) -> Result<Option<Box<dyn Document>>> {
-        Ok(Some(Box::new(PackageDocument::open(input, self.name(), has_texts, parse)?)))
-    }
-}
+pub(super) static ODT: FileFormat = FileFormat {
+    name: "an OpenDocument text",
+    extensions: &["odt", "ott"],
+    document: Some(|input| open_package(input, ODT.name, has_texts, parse)),
+    ..FileFormat::UNKNOWN
+};
 
 fn has_texts(name: &str) -> bool {
     name == "content.xml" || name == "styles.xml"
-}
-
-impl Syntax for Odt {
-    fn push_text(&self, output: &mut String, text: &str) {
-        push_escaped(output, text);
-    }
 }
 
 /// Returns the paragraphs of an XML file as segments.
@@ -53,7 +34,7 @@ fn parse(text: &str) -> Result<TextDocument, FormatError> {
             XmlEvent::Start(tag) if tag.prefix == "text:" && matches!(&*tag.name, "p" | "h") => {
                 let end = ends[index];
                 let inner = range.end..events[end].range.start;
-                segments.extend(paragraph(&events, &ends, index + 1..end).finish(inner, &Odt));
+                segments.extend(paragraph(&events, &ends, index + 1..end).finish(inner, &XmlText));
             }
             _ => {}
         }
@@ -93,7 +74,13 @@ fn paragraph(events: &[PlacedEvent], ends: &[usize], content: Range<usize>) -> S
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use anyhow::Result;
+
     use super::super::archive::{Package, archive_of};
+    use super::super::document::Document;
+    use super::super::input::Input;
     use super::super::text_document::testing::check_round_trips;
     use super::*;
 
@@ -104,6 +91,10 @@ mod tests {
         <text:p>A <text:a xlink:href=\"u\">note</text:a></text:p></text:note-body></text:note> &amp; sings.\
         <text:line-break/>Here<text:s text:c=\"2\"/><text:bookmark text:name=\"b\"/> <text:span>now</text:span></text:p>\
         <text:p/><text:p>12</text:p></office:text></office:body></office:document-content>\n";
+
+    fn open(path: &Path) -> Result<Box<dyn Document>> {
+        ODT.document.unwrap()(Input::open(path)?)
+    }
 
     fn parsed(text: &str) -> TextDocument {
         parse(text).unwrap()
@@ -143,14 +134,14 @@ mod tests {
         let path = dir.path().join("a.odt");
         let files = [("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", CONTENT), ("x.bin", "x")];
         std::fs::write(&path, archive_of(&files)).unwrap();
-        let document = Odt.document(Input::open(&path).unwrap()).unwrap().unwrap();
+        let document = open(&path).unwrap();
         assert!(document.is_binary() && document.lines() == [1, 2, 3]);
         let own: Vec<String> = document.texts().into_iter().map(str::to_owned).collect();
-        let written = Package::new(document.with_translations(&own).unwrap(), "a.odt");
+        let written = Package::new(document.with_translations(&own).unwrap(), "a.odt", 1 << 20);
         let texts: Vec<String> = written.texts(|_| true).unwrap().into_iter().map(|(_, text)| text).collect();
         assert_eq!(texts, files.map(|(_, text)| text));
         std::fs::write(&path, "text").unwrap();
-        let error = Odt.document(Input::open(&path).unwrap()).err().unwrap().to_string();
+        let error = open(&path).err().unwrap().to_string();
         assert!(error.contains("not an OpenDocument text"), "{error}");
     }
 }

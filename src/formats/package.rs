@@ -11,7 +11,7 @@ use super::pair_reader::FormatError;
 use super::text_document::{TextDocument, check_count};
 
 /// Document in an archive.
-pub(super) struct PackageDocument {
+struct PackageDocument {
     package: Package,
     parts: Vec<Part>,
 }
@@ -22,28 +22,28 @@ struct Part {
     document: TextDocument,
 }
 
-impl PackageDocument {
-    /// Opens a document. The files for which `has_texts` is true are parsed. `format` is the name of the format for messages.
-    ///
-    /// # Errors
-    /// The file cannot be read, is no such archive, or has none of these files.
-    pub fn open(
-        mut input: Input,
-        format: &str,
-        has_texts: fn(&str) -> bool,
-        parse: fn(&str) -> Result<TextDocument, FormatError>,
-    ) -> Result<Self> {
-        let name = input.name().to_owned();
-        ensure!(is_archive(input.start()), "{name}: not {format}; open it and save it again");
-        let package = Package::new(input.into_bytes()?, &name);
-        let mut parts = Vec::new();
-        for (part, text) in package.texts(has_texts)? {
-            let document = parse(&text).map_err(|error| anyhow!("{name}: {part} in it: line {error}"))?;
-            parts.push(Part { name: part, document });
-        }
-        ensure!(!parts.is_empty(), "{name}: not {format}; open it and save it again");
-        Ok(Self { package, parts })
+/// Opens a document. The files for which `has_texts` is true are parsed. `format` is the name of the format for messages.
+///
+/// # Errors
+/// The file cannot be read, is no such archive, or has none of these files.
+pub(super) fn open_package(
+    mut input: Input,
+    format: &str,
+    has_texts: fn(&str) -> bool,
+    parse: fn(&str) -> Result<TextDocument, FormatError>,
+) -> Result<Box<dyn Document>> {
+    let name = input.name().to_owned();
+    ensure!(is_archive(input.start()), "{name}: not {format}; open it and save it again");
+    let max_bytes = input.max_bytes();
+    let bytes = input.into_bytes()?;
+    let package = Package::new(bytes, &name, max_bytes);
+    let mut parts = Vec::new();
+    for (part, text) in package.texts(has_texts)? {
+        let document = parse(&text).map_err(|error| anyhow!("{name}: {part} in it: line {error}"))?;
+        parts.push(Part { name: part, document });
     }
+    ensure!(!parts.is_empty(), "{name}: not {format}; open it and save it again");
+    Ok(Box::new(PackageDocument { package, parts }))
 }
 
 impl Document for PackageDocument {

@@ -4,9 +4,11 @@ use std::fmt;
 
 /// Reader of the sentence pairs of a file.
 pub trait PairReader: Send {
-    /// Returns the source and the target of the next pair, each without line ends and tabs; none at the end, and after an error
-    /// that is the last.
-    fn next_pair(&mut self) -> Option<Result<[String; 2], FormatError>>;
+    /// Returns the source and the target of the next pair, each without line ends and tabs; none at the end.
+    ///
+    /// # Errors
+    /// The pair cannot be read, or nothing after it can.
+    fn next_pair(&mut self) -> Result<Option<[String; 2]>, FormatError>;
 
     /// Codes of the source and the target language, if the file tells them. They are known after the first pair.
     fn languages(&self) -> Option<[String; 2]> {
@@ -59,5 +61,5 @@ pub(super) fn on_one_line(text: &str) -> String {
 
 #[cfg(test)]
 pub(super) fn all_pairs(reader: &mut dyn PairReader) -> Result<Vec<[String; 2]>, FormatError> {
-    std::iter::from_fn(|| reader.next_pair()).collect()
+    std::iter::from_fn(|| reader.next_pair().transpose()).collect()
 }

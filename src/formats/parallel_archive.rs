@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, ensure};
 
 use super::archive::{file_names, is_archive, open_file};
 use super::bounded_lines::BoundedLines;
@@ -12,33 +12,16 @@ use super::languages::is_same;
 use super::pair_reader::{FormatError, PairReader};
 
 /// Archive of parallel files.
-pub(super) struct ParallelArchive;
+pub(super) static PARALLEL_ARCHIVE: FileFormat =
+    FileFormat { name: "a ZIP archive", extensions: &["zip"], pairs: Some(open_pairs), ..FileFormat::UNKNOWN };
 
-impl FileFormat for ParallelArchive {
-    fn name(&self) -> &'static str {
-        "a ZIP archive"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["zip"]
-    }
-
-    fn has_pairs(&self) -> bool {
-        true
-    }
-
-    fn pairs(&self, mut input: Input, sides: Option<&[String; 2]>) -> Result<Option<Box<dyn PairReader>>> {
-        let name = input.name().to_owned();
-        ensure!(is_archive(input.start()), "{name}: not a ZIP archive; choose another name for it");
-        let path = input.path();
-        let files = file_names(path)?;
-        let chosen = match parallel_files(&files, sides) {
-            Ok(chosen) => chosen,
-            Err(reason) => bail!("{name}: {reason}"),
-        };
-        let lines = [open_file(path, &chosen[0].name)?, open_file(path, &chosen[1].name)?].map(BoundedLines::new);
-        Ok(Some(Box::new(ParallelPairs { lines, sides: chosen })))
-    }
+fn open_pairs(mut input: Input, sides: Option<&[String; 2]>) -> Result<Box<dyn PairReader>> {
+    let name = input.name().to_owned();
+    ensure!(is_archive(input.start()), "{name}: not a ZIP archive; choose another name for it");
+    let path = input.path();
+    let sides = parallel_files(&file_names(path)?, sides).map_err(|reason| anyhow!("{name}: {reason}"))?;
+    let lines = [open_file(path, &sides[0].name)?, open_file(path, &sides[1].name)?].map(BoundedLines::new);
+    Ok(Box::new(ParallelPairs { lines, sides }))
 }
 
 /// File of one side.
@@ -114,17 +97,16 @@ struct ParallelPairs {
 }
 
 impl PairReader for ParallelPairs {
-    fn next_pair(&mut self) -> Option<Result<[String; 2], FormatError>> {
+    fn next_pair(&mut self) -> Result<Option<[String; 2]>, FormatError> {
         let [source, target] = self.lines.each_mut().map(BoundedLines::next_line);
-        match (source, target) {
-            (None, None) => None,
-            (Some(Err(error)), _) | (_, Some(Err(error))) => Some(Err(error)),
-            (Some(Ok(source)), Some(Ok(target))) => Some(Ok([source, target].map(|text| text.replace('\t', " ")))),
+        match (source?, target?) {
+            (None, None) => Ok(None),
+            (Some(source), Some(target)) => Ok(Some([source, target].map(|text| text.replace('\t', " ")))),
             (source, _) => {
                 let short = if source.is_none() { 0 } else { 1 };
                 let line = self.lines[short].number();
                 let [short, long] = [&self.sides[short].name, &self.sides[1 - short].name];
-                Some(Err(FormatError::last(line, format!("{short} ends here, before {long}"))))
+                Err(FormatError::last(line, format!("{short} ends here, before {long}")))
             }
         }
     }
@@ -145,7 +127,7 @@ mod tests {
         let path = dir.path().join("a.zip");
         std::fs::write(&path, archive_of(files)).unwrap();
         let sides = sides.map(|sides| sides.map(str::to_owned));
-        let mut reader = ParallelArchive.pairs(Input::open(&path)?, sides.as_ref())?.unwrap();
+        let mut reader = open_pairs(Input::open(&path)?, sides.as_ref())?;
         Ok(all_pairs(&mut *reader)?)
     }
 

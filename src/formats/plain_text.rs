@@ -3,30 +3,27 @@
 
 use std::ops::Range;
 
-use anyhow::Result;
-
-use super::document::Document;
 use super::file_format::FileFormat;
-use super::input::Input;
-use super::segment::{Code, Segment, SegmentBuilder, Syntax};
-use super::text_document::TextDocument;
+use super::segment::{Code, SegmentBuilder, Syntax};
+use super::text_document::{TextDocument, text_document};
 
 /// Plain text in paragraphs. It is never recognized, since lines of sentences look alike.
+pub(super) static TEXT: FileFormat = FileFormat {
+    name: "text",
+    document: Some(|input| text_document(input, |text| Ok(parse(text)))),
+    ..FileFormat::UNKNOWN
+};
+
+/// Plain text with a sentence per line.
+pub(super) static LINES: FileFormat = FileFormat {
+    name: "text",
+    extensions: &["txt"],
+    document: Some(|input| text_document(input, |text| Ok(lines(text)))),
+    ..FileFormat::UNKNOWN
+};
+
+/// Syntax of plain text.
 pub(super) struct PlainText;
-
-impl FileFormat for PlainText {
-    fn name(&self) -> &'static str {
-        "text"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn document(&self, input: Input) -> Result<Option<Box<dyn Document>>> {
-        Ok(Some(Box::new(parse(&input.into_text()?))))
-    }
-}
 
 impl Syntax for PlainText {
     fn push_text(&self, output: &mut String, text: &str) {
@@ -71,39 +68,56 @@ pub(super) fn marker_length(line: &str) -> usize {
 
 /// Returns the paragraphs of a text as segments.
 fn parse(text: &str) -> TextDocument {
-    let mut segments = Vec::new();
-    let mut paragraph: Vec<Range<usize>> = Vec::new();
+    let mut paragraphs: Vec<Vec<Range<usize>>> = Vec::new();
+    let mut is_within = false;
     for line in line_ranges(text) {
         let mut line = trimmed(text, line);
-        if paragraph.is_empty() && text[line.clone()].starts_with('\u{feff}') {
+        if !is_within && text[line.clone()].starts_with('\u{feff}') {
             line.start += '\u{feff}'.len_utf8();
         }
         let marker = marker_length(&text[line.clone()]);
-        if line.is_empty() || marker > 0 {
-            segments.extend(segment(text, &std::mem::take(&mut paragraph)));
+        let part = line.start + marker..line.end;
+        match paragraphs.last_mut().filter(|_| is_within && marker == 0) {
+            Some(paragraph) if !line.is_empty() => paragraph.push(part),
+            _ => paragraphs.push(vec![part]),
         }
-        if !line.is_empty() {
-            paragraph.push(line.start + marker..line.end);
-        }
+        is_within = !line.is_empty();
     }
-    segments.extend(segment(text, &paragraph));
-    TextDocument::new(text.to_owned(), segments)
+    document_of_lines(text, &paragraphs, &PlainText, SegmentBuilder::text)
 }
 
-/// Returns the segment of the lines of a paragraph.
-fn segment(text: &str, lines: &[Range<usize>]) -> Option<Segment> {
-    let mut builder = SegmentBuilder::default();
-    for (index, line) in lines.iter().enumerate() {
-        if index > 0 {
-            builder.line_break(Code::literal(&text[lines[index - 1].end..line.start]));
+/// Returns the lines of a text as segments.
+fn lines(text: &str) -> TextDocument {
+    let groups: Vec<Vec<Range<usize>>> = line_ranges(text).into_iter().map(|line| vec![trimmed(text, line)]).collect();
+    document_of_lines(text, &groups, &PlainText, SegmentBuilder::text)
+}
+
+/// Returns the document of a text in which each group of lines is a segment. `push` appends the text of a line.
+pub(super) fn document_of_lines(
+    text: &str,
+    groups: &[Vec<Range<usize>>],
+    syntax: &'static dyn Syntax,
+    push: impl Fn(&mut SegmentBuilder, &str),
+) -> TextDocument {
+    let mut segments = Vec::new();
+    for lines in groups {
+        let mut builder = SegmentBuilder::default();
+        for (index, line) in lines.iter().enumerate() {
+            if index > 0 {
+                builder.line_break(Code::literal(&text[lines[index - 1].end..line.start]));
+            }
+            push(&mut builder, &text[line.clone()]);
         }
-        builder.text(&text[line.clone()]);
+        if let (Some(first), Some(last)) = (lines.first(), lines.last()) {
+            segments.extend(builder.finish(first.start..last.end, syntax));
+        }
     }
-    builder.finish(lines.first()?.start..lines.last()?.end, &PlainText)
+    TextDocument::new(text.to_owned(), segments)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::document::Document;
     use super::super::text_document::testing::check_round_trips;
     use super::*;
 

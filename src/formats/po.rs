@@ -4,48 +4,31 @@ use std::ops::Range;
 
 use anyhow::{Result, anyhow};
 
-use super::document::Document;
 use super::file_format::FileFormat;
 use super::input::Input;
 use super::languages::is_reversed;
 use super::pair_reader::{FormatError, PairReader, on_one_line};
 use super::plain_text::line_ranges;
 use super::segment::{Code, Segment, SegmentBuilder, Syntax, push_encoded};
-use super::tagged_text::push_tagged;
-use super::text_document::TextDocument;
+use super::tagged_text::{decoded, push_tagged};
+use super::text_document::{TextDocument, text_document};
 
 /// Longest line that a translation is written in.
 const MAX_COLUMNS: usize = 79;
 
 /// PO.
-pub(super) struct Po;
+pub(super) static PO: FileFormat = FileFormat {
+    name: "PO",
+    extensions: &["po", "pot"],
+    pairs: Some(open_pairs),
+    document: Some(|input| text_document(input, |text| Ok(document(text, &messages(text)?)))),
+    ..FileFormat::UNKNOWN
+};
 
-impl FileFormat for Po {
-    fn name(&self) -> &'static str {
-        "PO"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["po", "pot"]
-    }
-
-    fn has_pairs(&self) -> bool {
-        true
-    }
-
-    fn pairs(&self, input: Input, sides: Option<&[String; 2]>) -> Result<Option<Box<dyn PairReader>>> {
-        let name = input.name().to_owned();
-        let text = input.into_text()?;
-        let pairs = PoPairs::new(&text, sides).map_err(|error| anyhow!("{name}:{error}"))?;
-        Ok(Some(Box::new(pairs)))
-    }
-
-    fn document(&self, input: Input) -> Result<Option<Box<dyn Document>>> {
-        let name = input.name().to_owned();
-        let text = input.into_text()?;
-        let messages = messages(&text).map_err(|error| anyhow!("{name}:{error}"))?;
-        Ok(Some(Box::new(document(&text, &messages))))
-    }
+fn open_pairs(input: Input, sides: Option<&[String; 2]>) -> Result<Box<dyn PairReader>> {
+    let name = input.name().to_owned();
+    let pairs = PoPairs::new(&input.into_text()?, sides).map_err(|error| anyhow!("{name}:{error}"))?;
+    Ok(Box::new(pairs))
 }
 
 /// Text in quotes, with its place.
@@ -267,10 +250,6 @@ fn segment(original: &Quoted, range: Range<usize>) -> Option<Segment> {
     Some(Segment { at: original.range.start, in_place: false, ..segment })
 }
 
-fn decoded(text: &str) -> String {
-    html_escape::decode_html_entities(text).into_owned()
-}
-
 /// Pairs of the messages that have a translation.
 struct PoPairs {
     pairs: std::vec::IntoIter<[String; 2]>,
@@ -305,13 +284,14 @@ fn field_of<'t>(header: &'t str, name: &str) -> Option<&'t str> {
 }
 
 impl PairReader for PoPairs {
-    fn next_pair(&mut self) -> Option<Result<[String; 2], FormatError>> {
-        self.pairs.next().map(Ok)
+    fn next_pair(&mut self) -> Result<Option<[String; 2]>, FormatError> {
+        Ok(self.pairs.next())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::document::Document;
     use super::super::pair_reader::all_pairs;
     use super::*;
 

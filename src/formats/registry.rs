@@ -1,27 +1,39 @@
 //! All formats, and the choice of one.
 
-use std::borrow::Cow;
 use std::path::Path;
 
-use super::docx::Docx;
+use super::docx::DOCX;
 use super::file_format::FileFormat;
-use super::html::Html;
+use super::html::HTML;
 use super::input::START_BYTES;
-use super::json_lines::JsonLines;
-use super::markdown::Markdown;
-use super::odt::Odt;
-use super::parallel_archive::ParallelArchive;
-use super::plain_text::PlainText;
-use super::po::Po;
-use super::sgm::Sgm;
-use super::subtitles::{SubRip, WebVtt};
-use super::tmx::Tmx;
-use super::wmt_xml::WmtXml;
-use super::xliff::Xliff;
+use super::json_lines::JSON_LINES;
+use super::markdown::MARKDOWN;
+use super::odt::ODT;
+use super::parallel_archive::PARALLEL_ARCHIVE;
+use super::plain_text::{LINES, TEXT};
+use super::po::PO;
+use super::sgm::SGM;
+use super::subtitles::{SUB_RIP, WEB_VTT};
+use super::tmx::TMX;
+use super::wmt_xml::WMT_XML;
+use super::xliff::XLIFF;
 
 /// Formats that are recognized, those with the clearest beginning first.
-const FORMATS: [&dyn FileFormat; 13] =
-    [&Tmx, &Xliff, &WmtXml, &Sgm, &WebVtt, &JsonLines, &Odt, &Docx, &ParallelArchive, &Po, &SubRip, &Html, &Markdown];
+static FORMATS: [&FileFormat; 13] = [
+    &TMX,
+    &XLIFF,
+    &WMT_XML,
+    &SGM,
+    &WEB_VTT,
+    &JSON_LINES,
+    &ODT,
+    &DOCX,
+    &PARALLEL_ARCHIVE,
+    &PO,
+    &SUB_RIP,
+    &HTML,
+    &MARKDOWN,
+];
 
 /// Format of input that is given in place of the one that the file shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,39 +63,43 @@ pub enum InputFormat {
 
 impl InputFormat {
     /// Returns the format; none for lines.
-    pub(super) fn file_format(self) -> Option<&'static dyn FileFormat> {
+    pub(super) fn file_format(self) -> Option<&'static FileFormat> {
         Some(match self {
             Self::Lines => return None,
-            Self::Text => &PlainText,
-            Self::Html => &Html,
-            Self::Markdown => &Markdown,
-            Self::Po => &Po,
-            Self::Xliff => &Xliff,
-            Self::Srt => &SubRip,
-            Self::Vtt => &WebVtt,
-            Self::Docx => &Docx,
-            Self::Odt => &Odt,
+            Self::Text => &TEXT,
+            Self::Html => &HTML,
+            Self::Markdown => &MARKDOWN,
+            Self::Po => &PO,
+            Self::Xliff => &XLIFF,
+            Self::Srt => &SUB_RIP,
+            Self::Vtt => &WEB_VTT,
+            Self::Docx => &DOCX,
+            Self::Odt => &ODT,
         })
     }
 }
 
 /// Returns the format of a file with this beginning, or else that of its name.
-pub(super) fn format_of(path: &Path, start: &[u8]) -> Option<&'static dyn FileFormat> {
+pub(super) fn format_of(path: &Path, start: &[u8]) -> Option<&'static FileFormat> {
     of_start(start).or_else(|| of_name(path))
 }
 
 /// Returns the format that the beginning of a file shows.
-pub(super) fn of_start(start: &[u8]) -> Option<&'static dyn FileFormat> {
+pub(super) fn of_start(start: &[u8]) -> Option<&'static FileFormat> {
     let start = String::from_utf8_lossy(&start[..start.len().min(START_BYTES)]);
     let start = start.trim_start_matches('\u{feff}').trim_start();
-    FORMATS.into_iter().find(|format| format.is_start(start))
+    FORMATS.into_iter().find(|format| (format.is_start)(start))
 }
 
 /// Returns the format that the name of a file stands for, without `.gz`.
-pub(super) fn of_name(path: &Path) -> Option<&'static dyn FileFormat> {
-    let name = uncompressed_name(path);
-    let extension = name.extension()?.to_str()?.to_ascii_lowercase();
-    FORMATS.into_iter().find(|format| format.extensions().contains(&&*extension))
+pub(super) fn of_name(path: &Path) -> Option<&'static FileFormat> {
+    FORMATS.into_iter().find(|format| format.is_name(path))
+}
+
+/// Extensions of the files whose texts can be translated and written back, each with a dot.
+pub fn document_extensions() -> Vec<String> {
+    let documents = FORMATS.into_iter().chain([&LINES]).filter(|format| format.document.is_some());
+    documents.flat_map(|format| format.extensions).map(|extension| format!(".{extension}")).collect()
 }
 
 /// True if the name of a file stands for a format that is not one of lines.
@@ -93,18 +109,12 @@ pub fn has_format_name(path: &Path) -> bool {
     of_name(path).is_some() || extension.is_some_and(|extension| NOT_WRITTEN.contains(&&*extension))
 }
 
-/// Returns the name of a compressed file without `.gz`, other names as they are.
-pub fn uncompressed_name(path: &Path) -> Cow<'_, Path> {
-    let is_compressed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-    if is_compressed { Cow::Owned(path.with_extension("")) } else { Cow::Borrowed(path) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn name_of(path: &str, start: &str) -> Option<&'static str> {
-        format_of(Path::new(path), start.as_bytes()).map(FileFormat::name)
+        format_of(Path::new(path), start.as_bytes()).map(|format| format.name)
     }
 
     #[test]
@@ -129,7 +139,7 @@ mod tests {
 
     #[test]
     fn extensions_are_distinct() {
-        let mut extensions: Vec<&str> = FORMATS.iter().flat_map(|format| format.extensions()).copied().collect();
+        let mut extensions: Vec<&str> = FORMATS.iter().flat_map(|format| format.extensions).copied().collect();
         let count = extensions.len();
         extensions.sort_unstable();
         extensions.dedup();

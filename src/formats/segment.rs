@@ -343,6 +343,21 @@ fn matched(items: &[Item]) -> Vec<Option<usize>> {
     partners
 }
 
+/// Returns for each start of an element the index of its end, for other parts their own index. `starts` is true for a start,
+/// and false for an end.
+pub(super) fn end_indices<T>(parts: &[T], starts: impl Fn(&T) -> Option<bool>) -> Vec<usize> {
+    let mut ends: Vec<usize> = (0..parts.len()).collect();
+    let mut open = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        match starts(part) {
+            Some(true) => open.push(index),
+            Some(false) => open.pop().into_iter().for_each(|start: usize| ends[start] = index),
+            None => {}
+        }
+    }
+    ends
+}
+
 /// Appends a text as HTML.
 pub(super) fn push_encoded(output: &mut String, text: &str) {
     for character in text.chars() {
@@ -358,15 +373,8 @@ pub(super) fn push_encoded(output: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::super::line_breaks::placed_breaks;
+    use super::super::plain_text::PlainText;
     use super::*;
-
-    struct Plain;
-
-    impl Syntax for Plain {
-        fn push_text(&self, output: &mut String, text: &str) {
-            output.push_str(text);
-        }
-    }
 
     fn example() -> Segment {
         let mut builder = SegmentBuilder::default();
@@ -382,7 +390,7 @@ mod tests {
         builder.sentence_end(Code::literal("|"));
         builder.point(Code::literal("{p}"));
         builder.text("d");
-        builder.finish(3..9, &Plain).unwrap()
+        builder.finish(3..9, &PlainText).unwrap()
     }
 
     fn written(segment: &Segment, translation: &str) -> String {
@@ -415,6 +423,6 @@ mod tests {
         let mut builder = SegmentBuilder::default();
         builder.text("12 %");
         builder.point(Code::literal("abc"));
-        assert!(builder.finish(0..1, &Plain).is_none());
+        assert!(builder.finish(0..1, &PlainText).is_none());
     }
 }

@@ -13,20 +13,12 @@ const SETS: [&str; 3] = ["srcset", "refset", "tstset"];
 const MAX_SEGMENT: usize = 1 << 20;
 
 /// SGM.
-pub(super) struct Sgm;
+pub(super) static SGM: FileFormat =
+    FileFormat { name: "SGM", extensions: &["sgm", "sgml"], is_start: is_set, ..FileFormat::UNKNOWN };
 
-impl FileFormat for Sgm {
-    fn name(&self) -> &'static str {
-        "SGM"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["sgm", "sgml"]
-    }
-
-    fn is_start(&self, start: &str) -> bool {
-        start.starts_with('<') && elements(start).any(|name| SETS.iter().any(|set| name.eq_ignore_ascii_case(set)))
-    }
+/// True if a file begins with the outermost element of one side.
+fn is_set(start: &str) -> bool {
+    start.starts_with('<') && elements(start).any(|name| SETS.iter().any(|set| name.eq_ignore_ascii_case(set)))
 }
 
 /// Names of the elements that begin in a text.
@@ -129,14 +121,12 @@ impl Read for SegmentLines {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufReader, Cursor};
-
+    use super::super::input::reader_of;
     use super::*;
 
     fn lines(text: &str) -> IoResult<String> {
         let mut lines = String::new();
-        let reader = BufReader::new(Box::new(Cursor::new(text.as_bytes().to_vec())) as Box<dyn Read + Send>);
-        SegmentLines::new(reader).read_to_string(&mut lines)?;
+        SegmentLines::new(reader_of(text)).read_to_string(&mut lines)?;
         Ok(lines)
     }
 
@@ -147,8 +137,6 @@ mod tests {
         assert_eq!(lines(text).unwrap(), "the cat\nAT&T & éx 1 < 2\n\n");
         assert_eq!(lines("<refset>").unwrap(), "");
         assert!(lines("<seg>a").is_err());
-        assert!(
-            Sgm.is_start(text) && Sgm.is_start("<refset x>") && !Sgm.is_start("the <srcset>") && !Sgm.is_start("<seg>")
-        );
+        assert!(is_set(text) && is_set("<refset x>") && !is_set("the <srcset>") && !is_set("<seg>"));
     }
 }

@@ -5,36 +5,25 @@
 
 use std::ops::Range;
 
-use anyhow::Result;
-
-use super::document::Document;
 use super::file_format::FileFormat;
-use super::input::Input;
-use super::plain_text::{line_ranges, trimmed};
-use super::segment::{Code, Segment, SegmentBuilder, Syntax};
-use super::tagged_text::{code_length, push_tagged};
-use super::text_document::TextDocument;
+use super::plain_text::{document_of_lines, line_ranges, trimmed};
+use super::segment::{Syntax, push_encoded};
+use super::tagged_text::{code_length, decoded, push_tagged};
+use super::text_document::{TextDocument, text_document};
 
 /// What separates the two times of a block.
 const ARROW: &str = "-->";
 
 /// Subtitles of SubRip.
-pub(super) struct SubRip;
+pub(super) static SUB_RIP: FileFormat = FileFormat {
+    name: "SubRip",
+    extensions: &["srt"],
+    document: Some(|input| text_document(input, |text| Ok(parse(text, &SubRip, str::to_owned)))),
+    ..FileFormat::UNKNOWN
+};
 
-impl FileFormat for SubRip {
-    fn name(&self) -> &'static str {
-        "SubRip"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["srt"]
-    }
-
-    fn document(&self, input: Input) -> Result<Option<Box<dyn Document>>> {
-        let text = input.into_text()?;
-        Ok(Some(Box::new(parse(&text, &Self, str::to_owned))))
-    }
-}
+/// Syntax of SubRip.
+struct SubRip;
 
 impl Syntax for SubRip {
     /// A bracket that would begin a tag is set apart: the format cannot say that it is text.
@@ -56,37 +45,22 @@ impl Syntax for SubRip {
 }
 
 /// Subtitles of WebVTT.
-pub(super) struct WebVtt;
-
-impl FileFormat for WebVtt {
-    fn name(&self) -> &'static str {
-        "WebVTT"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["vtt"]
-    }
-
-    fn is_start(&self, start: &str) -> bool {
+pub(super) static WEB_VTT: FileFormat = FileFormat {
+    name: "WebVTT",
+    extensions: &["vtt"],
+    is_start: |start| {
         start.strip_prefix("WEBVTT").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
-    }
+    },
+    document: Some(|input| text_document(input, |text| Ok(parse(text, &WebVtt, decoded)))),
+    ..FileFormat::UNKNOWN
+};
 
-    fn document(&self, input: Input) -> Result<Option<Box<dyn Document>>> {
-        let text = input.into_text()?;
-        Ok(Some(Box::new(parse(&text, &Self, decoded))))
-    }
-}
+/// Syntax of WebVTT.
+struct WebVtt;
 
 impl Syntax for WebVtt {
     fn push_text(&self, output: &mut String, text: &str) {
-        for character in text.chars() {
-            match character {
-                '&' => output.push_str("&amp;"),
-                '<' => output.push_str("&lt;"),
-                '>' => output.push_str("&gt;"),
-                other => output.push(other),
-            }
-        }
+        push_encoded(output, text);
     }
 
     fn may_begin_line(&self, text: &str) -> bool {
@@ -94,31 +68,26 @@ impl Syntax for WebVtt {
     }
 }
 
-fn decoded(text: &str) -> String {
-    html_escape::decode_html_entities(text).into_owned()
-}
-
 /// Returns the texts that are shown. Blocks without a line of times, such as comments, stay as they are.
 fn parse(text: &str, syntax: &'static dyn Syntax, decode: fn(&str) -> String) -> TextDocument {
-    let mut segments = Vec::new();
+    let mut speeches: Vec<Vec<Range<usize>>> = Vec::new();
     let mut is_shown = false;
-    let mut speech: Vec<Range<usize>> = Vec::new();
     for line in line_ranges(text) {
         let line = trimmed(text, line);
         let shown = &text[line.clone()];
         if !is_shown || shown.is_empty() {
-            segments.extend(segment(text, &std::mem::take(&mut speech), syntax, decode));
             is_shown = !shown.is_empty() && shown.contains(ARROW);
+            speeches.push(Vec::new());
             continue;
         }
         let dash = dash_length(shown);
-        if dash > 0 {
-            segments.extend(segment(text, &std::mem::take(&mut speech), syntax, decode));
+        let part = line.start + dash..line.end;
+        match speeches.last_mut().filter(|_| dash == 0) {
+            Some(speech) => speech.push(part),
+            None => speeches.push(vec![part]),
         }
-        speech.push(line.start + dash..line.end);
     }
-    segments.extend(segment(text, &speech, syntax, decode));
-    TextDocument::new(text.to_owned(), segments)
+    document_of_lines(text, &speeches, syntax, |builder, line| push_tagged(builder, line, decode))
 }
 
 /// Length of the dash with which the words of another person begin, and of the space after it.
@@ -127,25 +96,9 @@ fn dash_length(line: &str) -> usize {
     if rest.len() == line.len() { 0 } else { line.len() - rest.trim_start().len() }
 }
 
-/// Returns the segment of lines that are shown together.
-fn segment(
-    text: &str,
-    lines: &[Range<usize>],
-    syntax: &'static dyn Syntax,
-    decode: fn(&str) -> String,
-) -> Option<Segment> {
-    let mut builder = SegmentBuilder::default();
-    for (index, line) in lines.iter().enumerate() {
-        if index > 0 {
-            builder.line_break(Code::literal(&text[lines[index - 1].end..line.start]));
-        }
-        push_tagged(&mut builder, &text[line.clone()], decode);
-    }
-    builder.finish(lines.first()?.start..lines.last()?.end, syntax)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::document::Document;
     use super::super::text_document::testing::check_round_trips;
     use super::*;
 
@@ -197,6 +150,6 @@ mod tests {
     fn comes_back_as_it_was() {
         check_round_trips(SRT, |word| !word.contains('<'), srt);
         check_round_trips(VTT, |_| true, vtt);
-        assert!(WebVtt.is_start(VTT) && !WebVtt.is_start("WEBVTTx"));
+        assert!((WEB_VTT.is_start)(VTT) && !(WEB_VTT.is_start)("WEBVTTx"));
     }
 }

@@ -37,6 +37,11 @@ pub(super) fn push_tagged(builder: &mut SegmentBuilder, text: &str, decode: fn(&
     }
 }
 
+/// Returns a text without character references.
+pub(super) fn decoded(text: &str) -> String {
+    html_escape::decode_html_entities(text).into_owned()
+}
+
 /// Returns the first part of a text that is not empty, with its length.
 fn first_part(text: &str) -> (Part<'_>, usize) {
     if let Some(length) = code_length(text) {
@@ -79,22 +84,14 @@ fn tag(text: &str) -> Part<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::segment::Syntax;
+    use super::super::plain_text::PlainText;
     use super::*;
-
-    struct Plain;
-
-    impl Syntax for Plain {
-        fn push_text(&self, output: &mut String, text: &str) {
-            output.push_str(text);
-        }
-    }
 
     #[test]
     fn tags_become_codes() {
         let mut builder = SegmentBuilder::default();
         push_tagged(&mut builder, "{\\an8}<i>a</I> <3 {x} <c.red>b<br/>c</c> <00:01.0><img/> d < e<", str::to_owned);
-        let text = builder.finish(0..1, &Plain).unwrap().text;
+        let text = builder.finish(0..1, &PlainText).unwrap().text;
         let expected = "<!--0--><x1>a</x1> &lt;3 {x} <x2>b<br x3>c</x2> <!--4--><!--5--> d &lt; e&lt;";
         assert_eq!(text, expected);
     }

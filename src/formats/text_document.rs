@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 
 use super::document::Document;
+use super::input::Input;
 use super::line_breaks::placed_breaks;
+use super::pair_reader::FormatError;
 use super::segment::{Code, Segment};
 
 /// Text with the segments in it.
@@ -88,6 +90,19 @@ impl TextDocument {
     }
 }
 
+/// Reads a document that is a text.
+///
+/// # Errors
+/// The file cannot be read, or is not in the format.
+pub(super) fn text_document(
+    input: Input,
+    parse: fn(&str) -> Result<TextDocument, FormatError>,
+) -> Result<Box<dyn Document>> {
+    let name = input.name().to_owned();
+    let document = parse(&input.into_text()?).map_err(|error| anyhow!("{name}:{error}"))?;
+    Ok(Box::new(document))
+}
+
 /// Translations of the segments of a document.
 #[derive(Clone, Copy)]
 struct Translations<'t> {
@@ -134,53 +149,13 @@ pub(super) mod testing {
     use super::*;
     use crate::random::SeededRng;
 
-    /// Words that any syntax could mistake for something else.
-    const WORDS: [&str; 40] = [
-        "word",
-        "Été",
-        "日本",
-        "a_b",
-        "_x_",
-        "*",
-        "*y*",
-        "**",
-        "`c`",
-        "[l]",
-        "[l](u)",
-        "]",
-        "!",
-        "<",
-        "<b>",
-        "</i>",
-        "&",
-        "&amp;",
-        "&lt;",
-        "#",
-        "-",
-        "- z",
-        "1.",
-        "2)",
-        "+",
-        ">",
-        "|",
-        "~",
-        "~~",
-        "\\",
-        "\\n",
-        "\"q\"",
-        "'",
-        "{x}",
-        "-->",
-        "$m$",
-        "https://a.b/c_d",
-        "=",
-        "100 %",
-        "<!-- c -->",
-    ];
+    /// Words that any syntax could mistake for something else, with two spaces between them.
+    const WORDS: &str = "word  Été  日本  a_b  _x_  *  *y*  **  `c`  [l]  [l](u)  ]  !  <  <b>  </i>  &  &amp;  &lt;  #  -  - z  \
+        1.  2)  +  >  |  ~  ~~  \\  \\n  \"q\"  '  {x}  -->  $m$  https://a.b/c_d  =  100 %  <!-- c -->";
 
     /// Returns a translation of a text: each of its tags, with random words between them.
     fn invented(random: &mut SeededRng, text: &str, is_word: fn(&str) -> bool) -> String {
-        let words: Vec<&str> = WORDS.into_iter().filter(|word| is_word(word)).collect();
+        let words: Vec<&str> = WORDS.split("  ").filter(|word| is_word(word)).collect();
         let mut translation = String::new();
         push_words(random, &words, &mut translation);
         let mut rest = text;
@@ -230,16 +205,9 @@ pub(super) mod testing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::segment::{SegmentBuilder, Syntax};
+    use super::super::plain_text::PlainText;
+    use super::super::segment::SegmentBuilder;
     use super::*;
-
-    struct Brackets;
-
-    impl Syntax for Brackets {
-        fn push_text(&self, output: &mut String, text: &str) {
-            output.push_str(text);
-        }
-    }
 
     /// Document whose first segment has a code with the second one in it.
     fn nested() -> TextDocument {
@@ -253,7 +221,7 @@ mod tests {
         let mut last = SegmentBuilder::default();
         last.text("four");
         let segments =
-            [inner.finish(12..15, &Brackets), last.finish(26..30, &Brackets), outer.finish(1..23, &Brackets)];
+            [inner.finish(12..15, &PlainText), last.finish(26..30, &PlainText), outer.finish(1..23, &PlainText)];
         TextDocument::new(text.to_owned(), segments.into_iter().flatten().collect())
     }
 

@@ -2,13 +2,11 @@
 
 use std::io::{Result as IoResult, Write};
 
-use anyhow::Result;
-
 use super::file_format::FileFormat;
-use super::input::{ByteReader, Input};
+use super::input::ByteReader;
 use super::languages::is_same;
 use super::pair_reader::{FormatError, PairReader};
-use super::xml::{InlineText, Tag, XmlEvent, XmlReader, push_escaped};
+use super::xml::{Tag, XmlEvent, XmlReader, push_escaped};
 
 /// Elements inside of a segment whose content is the code of another format.
 const CODES: [&str; 5] = ["bpt", "ept", "it", "ph", "ut"];
@@ -17,29 +15,13 @@ const CODES: [&str; 5] = ["bpt", "ept", "it", "ph", "ut"];
 const MAX_NAMED: usize = 20;
 
 /// TMX.
-pub(super) struct Tmx;
-
-impl FileFormat for Tmx {
-    fn name(&self) -> &'static str {
-        "TMX"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["tmx"]
-    }
-
-    fn is_start(&self, start: &str) -> bool {
-        start.starts_with('<') && start.contains("<tmx")
-    }
-
-    fn has_pairs(&self) -> bool {
-        true
-    }
-
-    fn pairs(&self, input: Input, sides: Option<&[String; 2]>) -> Result<Option<Box<dyn PairReader>>> {
-        Ok(Some(Box::new(TmxPairs::new(input.into_reader(), sides))))
-    }
-}
+pub(super) static TMX: FileFormat = FileFormat {
+    name: "TMX",
+    extensions: &["tmx"],
+    is_start: |start| start.starts_with('<') && start.contains("<tmx"),
+    pairs: Some(|input, sides| Ok(Box::new(TmxPairs::new(input.into_reader(), sides)))),
+    ..FileFormat::UNKNOWN
+};
 
 /// Variant of a unit.
 struct Variant {
@@ -58,7 +40,6 @@ struct TmxPairs {
     other_languages: Vec<String>,
     /// True once a pair was found.
     has_pairs: bool,
-    ended: bool,
 }
 
 impl TmxPairs {
@@ -69,32 +50,6 @@ impl TmxPairs {
             sides: sides.cloned(),
             other_languages: Vec::new(),
             has_pairs: false,
-            ended: false,
-        }
-    }
-
-    /// Returns the pair of the next unit that has both sides; none at the end.
-    fn read(&mut self) -> Result<Option<[String; 2]>, FormatError> {
-        while let Some(placed) = self.xml.next_event()? {
-            match placed.event {
-                XmlEvent::Start(tag) | XmlEvent::Empty(tag) if tag.name == "header" => {
-                    self.header_language = tag.attribute("srclang").filter(|code| *code != "*all*").map(str::to_owned);
-                }
-                XmlEvent::Start(tag) if tag.name == "tu" => {
-                    if let Some(pair) = self.read_unit(&tag)? {
-                        self.has_pairs = true;
-                        return Ok(Some(pair));
-                    }
-                }
-                _ => {}
-            }
-        }
-        match &self.sides {
-            Some([source, target]) if !self.has_pairs && !self.other_languages.is_empty() => {
-                let others = self.other_languages.join(", ");
-                Err(self.xml.error(format!("no unit has both {source} and {target}; the languages are {others}")))
-            }
-            _ => Ok(None),
         }
     }
 
@@ -109,31 +64,13 @@ impl TmxPairs {
                     language = tag.attribute("xml:lang").or(tag.attribute("lang")).unwrap_or_default().to_owned();
                 }
                 XmlEvent::Start(tag) if tag.name == "seg" => {
-                    variants.push(Variant { language: language.clone(), text: self.read_segment()? });
+                    variants.push(Variant { language: language.clone(), text: self.xml.read_text(&CODES)? });
                 }
                 XmlEvent::End(name) if name == "tu" => break,
                 _ => {}
             }
         }
         self.pair(&variants, source_language.as_deref())
-    }
-
-    /// Reads the text of a segment after its start tag.
-    fn read_segment(&mut self) -> Result<String, FormatError> {
-        let mut text = InlineText::default();
-        while let Some(placed) = self.xml.next_event()? {
-            match placed.event {
-                XmlEvent::Start(tag) => text.open(CODES.contains(&&*tag.name)),
-                XmlEvent::End(_) => {
-                    if text.close() {
-                        break;
-                    }
-                }
-                XmlEvent::Text(part) => text.push(&part),
-                XmlEvent::Empty(_) | XmlEvent::Other => {}
-            }
-        }
-        Ok(text.finish())
     }
 
     /// Returns the texts of both sides, unless one is missing. The first unit with two languages decides which they are.
@@ -182,13 +119,28 @@ impl TmxPairs {
 }
 
 impl PairReader for TmxPairs {
-    fn next_pair(&mut self) -> Option<Result<[String; 2], FormatError>> {
-        if self.ended {
-            return None;
+    fn next_pair(&mut self) -> Result<Option<[String; 2]>, FormatError> {
+        while let Some(placed) = self.xml.next_event()? {
+            match placed.event {
+                XmlEvent::Start(tag) | XmlEvent::Empty(tag) if tag.name == "header" => {
+                    self.header_language = tag.attribute("srclang").filter(|code| *code != "*all*").map(str::to_owned);
+                }
+                XmlEvent::Start(tag) if tag.name == "tu" => {
+                    if let Some(pair) = self.read_unit(&tag)? {
+                        self.has_pairs = true;
+                        return Ok(Some(pair));
+                    }
+                }
+                _ => {}
+            }
         }
-        let pair = self.read().transpose();
-        self.ended = !matches!(pair, Some(Ok(_)));
-        pair
+        match &self.sides {
+            Some([source, target]) if !self.has_pairs && !self.other_languages.is_empty() => {
+                let others = self.other_languages.join(", ");
+                Err(self.xml.error(format!("no unit has both {source} and {target}; the languages are {others}")))
+            }
+            _ => Ok(None),
+        }
     }
 
     fn languages(&self) -> Option<[String; 2]> {
@@ -251,14 +203,13 @@ impl TmxWriter {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufReader, Cursor};
-
+    use super::super::input::reader_of;
     use super::super::pair_reader::all_pairs;
     use super::*;
 
     fn reader(text: &str, sides: Option<[&str; 2]>) -> TmxPairs {
         let sides = sides.map(|sides| sides.map(str::to_owned));
-        TmxPairs::new(BufReader::new(Box::new(Cursor::new(text.as_bytes().to_vec()))), sides.as_ref())
+        TmxPairs::new(reader_of(text), sides.as_ref())
     }
 
     fn memory(header: &str, units: &str) -> String {
@@ -314,10 +265,9 @@ mod tests {
     fn reports_a_file_that_is_cut() {
         let text = memory("", UNITS);
         let mut pairs = reader(&text[..text.find("alone").unwrap()], None);
-        assert!(pairs.next_pair().unwrap().is_ok());
-        let error = pairs.next_pair().unwrap().unwrap_err();
+        assert!(pairs.next_pair().unwrap().is_some());
+        let error = pairs.next_pair().unwrap_err();
         assert!(error.is_last && error.line == 3, "{error}");
-        assert!(pairs.next_pair().is_none());
         assert!(all_pairs(&mut reader(&memory("", ""), None)).unwrap().is_empty());
     }
 }

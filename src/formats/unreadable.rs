@@ -1,6 +1,8 @@
 //! Formats that are not read, with the way to a format that is.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
+
+use super::utf16::has_utf_16_mark;
 
 /// First bytes of a format, its name, and what to do.
 struct Unreadable {
@@ -53,15 +55,20 @@ pub(super) fn check_readable(start: &[u8], name: &str) -> Result<()> {
             bail!("{name}: this is {format}; {advice}");
         }
     }
+    ensure!(!is_binary(start), "{name}: this is not text, but bytes of an unknown format; {NO_TEXT}");
     Ok(())
 }
 
-/// True for bytes of which many are control characters that text has in no encoding with bytes for ASCII.
-pub fn is_binary(start: &[u8]) -> bool {
+/// True for bytes, other than those of an archive, of which many are control characters that text has in no encoding with bytes for
+/// ASCII.
+fn is_binary(start: &[u8]) -> bool {
     const MIN_BYTES: usize = 100;
     let sample = &start[..start.len().min(1000)];
     let controls = sample.iter().filter(|byte| matches!(byte, 1..=8 | 14..=26 | 28..=31)).count();
-    sample.len() >= MIN_BYTES && 16 * controls > sample.len()
+    !start.starts_with(b"PK\x03\x04")
+        && sample.len() >= MIN_BYTES
+        && 16 * controls > sample.len()
+        && !has_utf_16_mark(sample)
 }
 
 #[cfg(test)]
@@ -78,7 +85,7 @@ mod tests {
         assert!(check_readable(&[vec![0; 257], b"ustar\0".to_vec()].concat(), "a").is_err());
         assert!(check_readable(b"\0\0\0\x18ftypmp42", "a").is_err());
         let noise: Vec<u8> = (0..2000u32).map(|index| (index.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
-        assert!(is_binary(&noise));
+        assert!(check_readable(&noise, "a").is_err());
     }
 
     #[test]
@@ -86,6 +93,9 @@ mod tests {
         for text in ["", "%", "GIF", "Rar! a\tb\n", "BZh9", "the ftyp box\n", "7zip"] {
             check_readable(text.as_bytes(), "a").unwrap();
         }
-        assert!(!is_binary(&"a\u{7}b \u{1b}[0m some text".repeat(9).into_bytes()));
+        let cyrillic: Vec<u8> = "\u{feff}\u{444}\u{443}".repeat(99).encode_utf16().flat_map(u16::to_le_bytes).collect();
+        check_readable(&cyrillic, "a").unwrap();
+        check_readable(&[&b"PK\x03\x04"[..], &[1; 2000]].concat(), "a").unwrap();
+        check_readable(&"a\u{7}b \u{1b}[0m some text".repeat(9).into_bytes(), "a").unwrap();
     }
 }

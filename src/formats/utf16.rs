@@ -16,8 +16,7 @@ pub(super) fn has_utf_16_mark(start: &[u8]) -> bool {
 /// Text in UTF-16, decoded to UTF-8 without its byte order mark.
 pub(super) struct Utf16Reader<R> {
     reader: R,
-    /// Byte order, once the mark is read.
-    is_big_endian: Option<bool>,
+    is_big_endian: bool,
     /// First half of a surrogate pair, whose second half is not read yet.
     pending: Option<u16>,
     decoded: Vec<u8>,
@@ -27,8 +26,13 @@ pub(super) struct Utf16Reader<R> {
 
 impl<R: BufRead> Utf16Reader<R> {
     /// Decodes a reader that begins with a byte order mark.
-    pub fn new(reader: R) -> Self {
-        Self { reader, is_big_endian: None, pending: None, decoded: Vec::new(), start: 0 }
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn new(mut reader: R) -> Result<Self> {
+        let is_big_endian = reader.fill_buf()?.starts_with(BIG_ENDIAN);
+        reader.consume(BIG_ENDIAN.len());
+        Ok(Self { reader, is_big_endian, pending: None, decoded: Vec::new(), start: 0 })
     }
 
     /// Decodes the next characters; none at the end.
@@ -39,17 +43,9 @@ impl<R: BufRead> Utf16Reader<R> {
             return Err(invalid());
         }
         let mut units: Vec<u16> = self.pending.take().into_iter().collect();
-        let is_big_endian = match self.is_big_endian {
-            Some(order) => order,
-            None => {
-                let order = bytes.starts_with(BIG_ENDIAN);
-                bytes.drain(..bytes.len().min(2));
-                *self.is_big_endian.insert(order)
-            }
-        };
         for unit in bytes.chunks_exact(2) {
             let unit = [unit[0], unit[1]];
-            units.push(if is_big_endian { u16::from_be_bytes(unit) } else { u16::from_le_bytes(unit) });
+            units.push(if self.is_big_endian { u16::from_be_bytes(unit) } else { u16::from_le_bytes(unit) });
         }
         if !bytes.is_empty() {
             self.pending = units.pop_if(|unit| (0xd800..0xdc00).contains(unit));
@@ -85,14 +81,14 @@ mod tests {
 
     fn decoded(bytes: Vec<u8>) -> Result<String> {
         let mut text = String::new();
-        Utf16Reader::new(&bytes[..]).read_to_string(&mut text)?;
+        Utf16Reader::new(&bytes[..])?.read_to_string(&mut text)?;
         Ok(text)
     }
 
     #[test]
     fn decodes_both_byte_orders() {
         // A surrogate pair on the border between two chunks.
-        let text = format!("{}🦊 日本", "a".repeat(CHUNK / 2 - 2));
+        let text = format!("{}🦊 日本", "a".repeat(CHUNK / 2 - 1));
         let marked: Vec<u16> = format!("\u{feff}{text}").encode_utf16().collect();
         assert_eq!(decoded(marked.iter().flat_map(|unit| unit.to_le_bytes()).collect()).unwrap(), text);
         assert_eq!(decoded(marked.iter().flat_map(|unit| unit.to_be_bytes()).collect()).unwrap(), text);

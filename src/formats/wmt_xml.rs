@@ -2,38 +2,19 @@
 
 use std::collections::HashMap;
 
-use anyhow::Result;
-
 use super::file_format::FileFormat;
-use super::input::{ByteReader, Input};
+use super::input::ByteReader;
 use super::languages::is_reversed;
 use super::pair_reader::{FormatError, PairReader};
-use super::xml::{InlineText, Tag, XmlEvent, XmlReader};
+use super::xml::{Tag, XmlEvent, XmlReader};
 
 /// XML of WMT.
-pub(super) struct WmtXml;
-
-impl FileFormat for WmtXml {
-    fn name(&self) -> &'static str {
-        "XML of WMT"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn is_start(&self, start: &str) -> bool {
-        start.starts_with('<') && start.contains("<dataset")
-    }
-
-    fn has_pairs(&self) -> bool {
-        true
-    }
-
-    fn pairs(&self, input: Input, sides: Option<&[String; 2]>) -> Result<Option<Box<dyn PairReader>>> {
-        Ok(Some(Box::new(WmtPairs::new(input.into_reader(), sides))))
-    }
-}
+pub(super) static WMT_XML: FileFormat = FileFormat {
+    name: "XML of WMT",
+    is_start: |start| start.starts_with('<') && start.contains("<dataset"),
+    pairs: Some(|input, sides| Ok(Box::new(WmtPairs::new(input.into_reader(), sides)))),
+    ..FileFormat::UNKNOWN
+};
 
 /// Numbered sentence of a document.
 struct Segment {
@@ -54,24 +35,11 @@ struct WmtPairs {
     languages: Option<[String; 2]>,
     /// Pairs of the last document that was read, in reverse.
     pending: Vec<[String; 2]>,
-    ended: bool,
 }
 
 impl WmtPairs {
     fn new(reader: ByteReader, sides: Option<&[String; 2]>) -> Self {
-        Self { xml: XmlReader::new(reader), sides: sides.cloned(), languages: None, pending: Vec::new(), ended: false }
-    }
-
-    fn read(&mut self) -> Result<Option<[String; 2]>, FormatError> {
-        while self.pending.is_empty() {
-            let Some(placed) = self.xml.next_event()? else { return Ok(None) };
-            if let XmlEvent::Start(Tag { name, .. }) = placed.event
-                && name == "doc"
-            {
-                self.read_document()?;
-            }
-        }
-        Ok(self.pending.pop())
+        Self { xml: XmlReader::new(reader), sides: sides.cloned(), languages: None, pending: Vec::new() }
     }
 
     /// Reads a document after its start tag.
@@ -104,31 +72,13 @@ impl WmtPairs {
             match placed.event {
                 XmlEvent::Start(segment) if segment.name == "seg" => {
                     let id = segment.attribute("id").unwrap_or_default().to_owned();
-                    side.segments.push(Segment { id, text: self.read_segment()? });
+                    side.segments.push(Segment { id, text: self.xml.read_text(&[])? });
                 }
                 XmlEvent::End(name) if name == tag.name => break,
                 _ => {}
             }
         }
         Ok(side)
-    }
-
-    /// Reads the text of a segment after its start tag.
-    fn read_segment(&mut self) -> Result<String, FormatError> {
-        let mut text = InlineText::default();
-        while let Some(placed) = self.xml.next_event()? {
-            match placed.event {
-                XmlEvent::Start(_) => text.open(false),
-                XmlEvent::End(_) => {
-                    if text.close() {
-                        break;
-                    }
-                }
-                XmlEvent::Text(part) => text.push(&part),
-                XmlEvent::Empty(_) | XmlEvent::Other => {}
-            }
-        }
-        Ok(text.finish())
     }
 
     /// Adds the pairs of segments with the same number.
@@ -150,13 +100,16 @@ impl WmtPairs {
 }
 
 impl PairReader for WmtPairs {
-    fn next_pair(&mut self) -> Option<Result<[String; 2], FormatError>> {
-        if self.ended {
-            return None;
+    fn next_pair(&mut self) -> Result<Option<[String; 2]>, FormatError> {
+        while self.pending.is_empty() {
+            let Some(placed) = self.xml.next_event()? else { return Ok(None) };
+            if let XmlEvent::Start(Tag { name, .. }) = placed.event
+                && name == "doc"
+            {
+                self.read_document()?;
+            }
         }
-        let pair = self.read().transpose();
-        self.ended = !matches!(pair, Some(Ok(_)));
-        pair
+        Ok(self.pending.pop())
     }
 
     fn languages(&self) -> Option<[String; 2]> {
@@ -166,8 +119,7 @@ impl PairReader for WmtPairs {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufReader, Cursor};
-
+    use super::super::input::reader_of;
     use super::super::pair_reader::all_pairs;
     use super::*;
 
@@ -182,7 +134,7 @@ mod tests {
 
     fn reader(sides: Option<[&str; 2]>) -> WmtPairs {
         let sides = sides.map(|sides| sides.map(str::to_owned));
-        WmtPairs::new(BufReader::new(Box::new(Cursor::new(SET.as_bytes().to_vec()))), sides.as_ref())
+        WmtPairs::new(reader_of(SET), sides.as_ref())
     }
 
     #[test]

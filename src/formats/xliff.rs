@@ -2,16 +2,13 @@
 
 use std::ops::Range;
 
-use anyhow::{Result, anyhow};
-
-use super::document::Document;
 use super::file_format::FileFormat;
-use super::input::{ByteReader, Input};
+use super::input::ByteReader;
 use super::languages::is_reversed;
 use super::pair_reader::{FormatError, PairReader};
-use super::segment::{Code, Segment, SegmentBuilder, Syntax};
-use super::text_document::TextDocument;
-use super::xml::{InlineText, PlacedEvent, Tag, XmlEvent, XmlReader, end_tags, push_escaped};
+use super::segment::{Code, Segment, SegmentBuilder};
+use super::text_document::{TextDocument, text_document};
+use super::xml::{PlacedEvent, Tag, XmlEvent, XmlReader, XmlText, end_tags};
 
 /// Elements inside of a text whose content is the code of another format.
 const CODES: [&str; 4] = ["bpt", "ept", "it", "ph"];
@@ -20,41 +17,13 @@ const CODES: [&str; 4] = ["bpt", "ept", "it", "ph"];
 const UNTRANSLATED: [&str; 3] = ["new", "needs-translation", "initial"];
 
 /// XLIFF.
-pub(super) struct Xliff;
-
-impl FileFormat for Xliff {
-    fn name(&self) -> &'static str {
-        "XLIFF"
-    }
-
-    fn extensions(&self) -> &'static [&'static str] {
-        &["xlf", "xliff", "sdlxliff", "mqxliff", "mxliff"]
-    }
-
-    fn is_start(&self, start: &str) -> bool {
-        start.starts_with('<') && start.contains("<xliff")
-    }
-
-    fn has_pairs(&self) -> bool {
-        true
-    }
-
-    fn pairs(&self, input: Input, sides: Option<&[String; 2]>) -> Result<Option<Box<dyn PairReader>>> {
-        Ok(Some(Box::new(XliffPairs::new(input.into_reader(), sides))))
-    }
-
-    fn document(&self, input: Input) -> Result<Option<Box<dyn Document>>> {
-        let name = input.name().to_owned();
-        let text = input.into_text()?;
-        Ok(Some(Box::new(parse(&text).map_err(|error| anyhow!("{name}:{error}"))?)))
-    }
-}
-
-impl Syntax for Xliff {
-    fn push_text(&self, output: &mut String, text: &str) {
-        push_escaped(output, text);
-    }
-}
+pub(super) static XLIFF: FileFormat = FileFormat {
+    name: "XLIFF",
+    extensions: &["xlf", "xliff", "sdlxliff", "mqxliff", "mxliff"],
+    is_start: |start| start.starts_with('<') && start.contains("<xliff"),
+    pairs: Some(|input, sides| Ok(Box::new(XliffPairs::new(input.into_reader(), sides)))),
+    document: Some(|input| text_document(input, parse)),
+};
 
 /// True for an element with a source and a target: in version 2, a unit consists of segments.
 fn is_unit(name: &str) -> bool {
@@ -67,15 +36,43 @@ struct XliffPairs {
     sides: Option<[String; 2]>,
     /// Languages of the file, as far as they are known.
     languages: [Option<String>; 2],
-    ended: bool,
 }
 
 impl XliffPairs {
     fn new(reader: ByteReader, sides: Option<&[String; 2]>) -> Self {
-        Self { xml: XmlReader::new(reader), sides: sides.cloned(), languages: [None, None], ended: false }
+        Self { xml: XmlReader::new(reader), sides: sides.cloned(), languages: [None, None] }
     }
 
-    fn read(&mut self) -> Result<Option<[String; 2]>, FormatError> {
+    /// Reads a unit after its start tag. Returns its texts if it has both.
+    fn read_unit(&mut self, unit: &str) -> Result<Option<[String; 2]>, FormatError> {
+        let (mut source, mut target) = (None, None);
+        let mut alternatives = 0;
+        while let Some(placed) = self.xml.next_event()? {
+            match placed.event {
+                XmlEvent::Start(tag) if tag.name == "alt-trans" => alternatives += 1,
+                XmlEvent::End(name) if name == "alt-trans" => alternatives -= 1,
+                XmlEvent::Start(tag) if alternatives == 0 && tag.name == "source" => {
+                    source = Some(self.xml.read_text(&CODES)?)
+                }
+                XmlEvent::Start(tag) if alternatives == 0 && tag.name == "target" => {
+                    let text = self.xml.read_text(&CODES)?;
+                    target = Some(text).filter(|text| !text.is_empty() && !is_untranslated(&tag));
+                }
+                XmlEvent::End(name) if name == unit => break,
+                _ => {}
+            }
+        }
+        Ok(source.zip(target).map(|(source, target)| [source, target]))
+    }
+}
+
+/// True if the state of a target says that it is not translated.
+fn is_untranslated(target: &Tag) -> bool {
+    target.attribute("state").is_some_and(|state| UNTRANSLATED.contains(&state))
+}
+
+impl PairReader for XliffPairs {
+    fn next_pair(&mut self) -> Result<Option<[String; 2]>, FormatError> {
         while let Some(placed) = self.xml.next_event()? {
             let XmlEvent::Start(tag) = placed.event else { continue };
             for (side, names) in [["source-language", "srcLang"], ["target-language", "trgLang"]].iter().enumerate() {
@@ -91,60 +88,6 @@ impl XliffPairs {
             }
         }
         Ok(None)
-    }
-
-    /// Reads a unit after its start tag. Returns its texts if it has both.
-    fn read_unit(&mut self, unit: &str) -> Result<Option<[String; 2]>, FormatError> {
-        let (mut source, mut target) = (None, None);
-        let mut alternatives = 0;
-        while let Some(placed) = self.xml.next_event()? {
-            match placed.event {
-                XmlEvent::Start(tag) if tag.name == "alt-trans" => alternatives += 1,
-                XmlEvent::End(name) if name == "alt-trans" => alternatives -= 1,
-                XmlEvent::Start(tag) if alternatives == 0 && tag.name == "source" => source = Some(self.read_text()?),
-                XmlEvent::Start(tag) if alternatives == 0 && tag.name == "target" => {
-                    let text = self.read_text()?;
-                    target = Some(text).filter(|text| !text.is_empty() && !is_untranslated(&tag));
-                }
-                XmlEvent::End(name) if name == unit => break,
-                _ => {}
-            }
-        }
-        Ok(source.zip(target).map(|(source, target)| [source, target]))
-    }
-
-    /// Reads the text of an element after its start tag.
-    fn read_text(&mut self) -> Result<String, FormatError> {
-        let mut text = InlineText::default();
-        while let Some(placed) = self.xml.next_event()? {
-            match placed.event {
-                XmlEvent::Start(tag) => text.open(CODES.contains(&&*tag.name)),
-                XmlEvent::End(_) => {
-                    if text.close() {
-                        break;
-                    }
-                }
-                XmlEvent::Text(part) => text.push(&part),
-                XmlEvent::Empty(_) | XmlEvent::Other => {}
-            }
-        }
-        Ok(text.finish())
-    }
-}
-
-/// True if the state of a target says that it is not translated.
-fn is_untranslated(target: &Tag) -> bool {
-    target.attribute("state").is_some_and(|state| UNTRANSLATED.contains(&state))
-}
-
-impl PairReader for XliffPairs {
-    fn next_pair(&mut self) -> Option<Result<[String; 2], FormatError>> {
-        if self.ended {
-            return None;
-        }
-        let pair = self.read().transpose();
-        self.ended = !matches!(pair, Some(Ok(_)));
-        pair
     }
 
     fn languages(&self) -> Option<[String; 2]> {
@@ -268,7 +211,7 @@ fn segment(text: &str, unit: Unit) -> Option<Segment> {
             (from.end..from.end, [format!("{indent}<{prefix}target>"), format!("</{prefix}target>")])
         }
     };
-    let segment = builder.finish(range, &Xliff)?;
+    let segment = builder.finish(range, &XmlText)?;
     Some(Segment { at: source.start.start, around, in_place: false, ..segment })
 }
 
@@ -320,8 +263,8 @@ fn add_empty(builder: &mut SegmentBuilder, tag: &Tag, code: Code) {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufReader, Cursor};
-
+    use super::super::document::Document;
+    use super::super::input::reader_of;
     use super::super::pair_reader::all_pairs;
     use super::*;
 
@@ -343,8 +286,7 @@ mod tests {
 
     fn pairs(text: &str, sides: Option<[&str; 2]>) -> Result<Vec<[String; 2]>, FormatError> {
         let sides = sides.map(|sides| sides.map(str::to_owned));
-        let reader = BufReader::new(Box::new(Cursor::new(text.as_bytes().to_vec())) as Box<dyn std::io::Read + Send>);
-        all_pairs(&mut XliffPairs::new(reader, sides.as_ref()))
+        all_pairs(&mut XliffPairs::new(reader_of(text), sides.as_ref()))
     }
 
     #[test]

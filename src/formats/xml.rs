@@ -8,6 +8,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::pair_reader::{FormatError, on_one_line};
+use super::segment::{Syntax, end_indices};
 
 /// Deepest nesting of elements.
 const MAX_DEPTH: usize = 1000;
@@ -125,6 +126,36 @@ impl<R: BufRead> XmlReader<R> {
         Ok(Some(PlacedEvent { event, range: start..self.position() }))
     }
 
+    /// Reads the text of an element after its start tag, on one line, as a reader sees it: elements with these names hold the code
+    /// of another format.
+    ///
+    /// # Errors
+    /// As [`Self::next_event`].
+    pub fn read_text(&mut self, codes: &[&str]) -> Result<String, FormatError> {
+        let mut text = String::new();
+        let mut depth = 0;
+        // Depth at which code began.
+        let mut code = None;
+        while let Some(placed) = self.next_event()? {
+            match placed.event {
+                XmlEvent::Start(tag) => {
+                    if codes.contains(&&*tag.name) {
+                        code.get_or_insert(depth);
+                    }
+                    depth += 1;
+                }
+                XmlEvent::End(_) if depth == 0 => break,
+                XmlEvent::End(_) => {
+                    depth -= 1;
+                    code.take_if(|start| *start == depth);
+                }
+                XmlEvent::Text(part) if code.is_none() => text.push_str(&part),
+                _ => {}
+            }
+        }
+        Ok(on_one_line(&text))
+    }
+
     fn position(&self) -> usize {
         self.skipped + usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX - self.skipped)
     }
@@ -145,20 +176,11 @@ pub(super) fn events_of(text: &str) -> Result<Vec<PlacedEvent>, FormatError> {
 
 /// Returns for each start tag the index of its end tag, for other events their own index.
 pub(super) fn end_tags(events: &[PlacedEvent]) -> Vec<usize> {
-    let mut ends: Vec<usize> = (0..events.len()).collect();
-    let mut open = Vec::new();
-    for (index, placed) in events.iter().enumerate() {
-        match placed.event {
-            XmlEvent::Start(_) => open.push(index),
-            XmlEvent::End(_) => {
-                if let Some(start) = open.pop() {
-                    ends[start] = index;
-                }
-            }
-            _ => {}
-        }
-    }
-    ends
+    end_indices(events, |placed| match placed.event {
+        XmlEvent::Start(_) => Some(true),
+        XmlEvent::End(_) => Some(false),
+        _ => None,
+    })
 }
 
 fn converted(event: &Event) -> XmlEvent {
@@ -208,6 +230,15 @@ pub(super) fn push_escaped(output: &mut String, text: &str) {
     }
 }
 
+/// Syntax of text in XML.
+pub(super) struct XmlText;
+
+impl Syntax for XmlText {
+    fn push_text(&self, output: &mut String, text: &str) {
+        push_escaped(output, text);
+    }
+}
+
 /// Reader that counts line ends.
 struct LineCounter<R> {
     reader: R,
@@ -237,48 +268,6 @@ impl<R: BufRead> BufRead for LineCounter<R> {
 
 fn line_ends(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte == b'\n').count()
-}
-
-/// Text of an element with markup inside, of which only the text that a reader sees is kept.
-#[derive(Default)]
-pub(super) struct InlineText {
-    text: String,
-    /// Depth of elements within the outermost one.
-    depth: usize,
-    /// Depth at which an element began whose content is code.
-    code: Option<usize>,
-}
-
-impl InlineText {
-    /// Enters an element inside; `is_code` if its content is not text.
-    pub fn open(&mut self, is_code: bool) {
-        if is_code {
-            self.code.get_or_insert(self.depth);
-        }
-        self.depth += 1;
-    }
-
-    /// Leaves an element. Returns true if it was the outermost one.
-    pub fn close(&mut self) -> bool {
-        if self.depth == 0 {
-            return true;
-        }
-        self.depth -= 1;
-        self.code.take_if(|depth| *depth == self.depth);
-        false
-    }
-
-    /// Adds text.
-    pub fn push(&mut self, text: &str) {
-        if self.code.is_none() {
-            self.text.push_str(text);
-        }
-    }
-
-    /// Returns the text on one line.
-    pub fn finish(self) -> String {
-        on_one_line(&self.text)
-    }
 }
 
 #[cfg(test)]
@@ -328,17 +317,10 @@ mod tests {
     }
 
     #[test]
-    fn inline_text_has_no_code() {
-        let mut text = InlineText::default();
-        text.push("a ");
-        text.open(true);
-        text.push("<b>");
-        text.open(false);
-        text.push("sub");
-        assert!(!text.close() && !text.close());
-        text.open(false);
-        text.push("b\n  c");
-        assert!(!text.close() && text.close());
-        assert_eq!(text.finish(), "a b c");
+    fn texts_have_no_code() {
+        let mut reader = XmlReader::new("<a>a <ph>&lt;b><sub>sub</sub></ph><g>b\n  c</g><x/></a>d".as_bytes());
+        reader.next_event().unwrap();
+        assert_eq!(reader.read_text(&["ph"]).unwrap(), "a b c");
+        assert_eq!(reader.next_event().unwrap().unwrap().event, XmlEvent::Text("d".to_owned()));
     }
 }

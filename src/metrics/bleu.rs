@@ -4,18 +4,18 @@ use std::array::from_fn;
 
 use serde::Serialize;
 
+use super::bleu_tokenizer::BleuTokenizer;
 use super::ngrams::{clipped_matches, ngram_total};
-use super::sufficient_stats::{FromSegment, SufficientStats, as_float, corpus_stats, ratio};
-use super::tokenize_13a::tokenize_13a;
-use super::whitespace::{is_space, words};
+use super::sufficient_stats::{SufficientStats, as_float, corpus_stats, ratio};
+use super::whitespace::words;
 
 const MAX_ORDER: usize = 4;
 
 /// sacrebleu's signature of [`bleu`]: scores are comparable only if their signatures are equal. `lowercase` states that
 /// both sides were lowercased first, as by sacrebleu's `-lc`.
-pub fn signature(lowercase: bool) -> String {
+pub fn signature(lowercase: bool, tokenizer: BleuTokenizer) -> String {
     let case = if lowercase { "lc" } else { "mixed" };
-    format!("nrefs:1|case:{case}|eff:no|tok:13a|smooth:exp|version:2.6.0")
+    format!("nrefs:1|case:{case}|eff:no|tok:{tokenizer}|smooth:exp|version:2.6.0")
 }
 
 /// A BLEU score and its components.
@@ -35,15 +35,11 @@ pub struct Bleu {
 
 /// Corpus BLEU of detokenized text (Papineni et al. 2002, "BLEU: a Method for Automatic Evaluation of Machine Translation").
 ///
-/// Open choices follow the defaults of sacrebleu 2.x (Post 2018): 13a tokenization, case-sensitive, n-grams up to order 4,
-/// exponential smoothing, one reference.
-pub fn bleu(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> Bleu {
-    corpus_stats::<BleuStats>(hypotheses, references).bleu()
-}
-
-/// Tokenizes a segment. A final line break would make a final dash look like hyphenation.
-fn tokenize(line: &str) -> String {
-    tokenize_13a(line.trim_end_matches(is_space))
+/// Open choices follow the defaults of sacrebleu 2.x (Post 2018): case-sensitive, n-grams up to order 4, exponential smoothing,
+/// one reference.
+pub fn bleu(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>], tokenizer: BleuTokenizer) -> Bleu {
+    let of_segment = |hypothesis: &str, reference: &str| BleuStats::of_segment(hypothesis, reference, tokenizer);
+    corpus_stats(hypotheses, references, of_segment).bleu()
 }
 
 /// Sufficient statistics of [`bleu`]; arrays are indexed by n-gram order − 1.
@@ -55,9 +51,10 @@ pub struct BleuStats {
     reference_length: usize,
 }
 
-impl FromSegment for BleuStats {
-    fn from_segment(hypothesis: &str, reference: &str) -> Self {
-        let [hypothesis, reference] = [hypothesis, reference].map(tokenize);
+impl BleuStats {
+    /// Returns the statistics of one segment.
+    pub fn of_segment(hypothesis: &str, reference: &str, tokenizer: BleuTokenizer) -> Self {
+        let [hypothesis, reference] = [hypothesis, reference].map(|text| tokenizer.tokenize(text));
         let (hypothesis, reference) = (words(&hypothesis), words(&reference));
         Self {
             matches: from_fn(|index| clipped_matches(&hypothesis, &reference, index + 1)),
@@ -137,6 +134,10 @@ fn geometric_mean(values: &[f64; MAX_ORDER]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn bleu(hypotheses: &[&str], references: &[&str]) -> Bleu {
+        super::bleu(hypotheses, references, BleuTokenizer::V13a)
+    }
 
     fn assert_close(actual: f64, expected: f64) {
         assert!((actual - expected).abs() < 1e-9, "{actual} instead of {expected}");

@@ -1,7 +1,7 @@
 //! chrF: F-score of character n-grams (Popović 2015).
 
 use super::ngrams::ngram_total;
-use super::sufficient_stats::{FromSegment, SufficientStats, corpus_stats, ratio};
+use super::sufficient_stats::{SufficientStats, corpus_stats, ratio};
 use super::whitespace::is_space;
 
 const MAX_ORDER: usize = 6;
@@ -13,18 +13,12 @@ const BETA: f64 = 2.0;
 ///
 /// Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation", with the defaults of sacrebleu 2.x.
 pub fn chrf(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
-    corpus_stats::<ChrfStats>(hypotheses, references).score()
+    corpus_stats(hypotheses, references, ChrfStats::of_segment).score()
 }
 
 /// Sufficient statistics of [`chrf`], by n-gram order − 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChrfStats([OrderCounts; MAX_ORDER]);
-
-impl FromSegment for ChrfStats {
-    fn from_segment(hypothesis: &str, reference: &str) -> Self {
-        Self::from_texts(&ChrfText::new(hypothesis), &ChrfText::new(reference))
-    }
-}
 
 impl SufficientStats for ChrfStats {
     fn add(&mut self, other: &Self) {
@@ -41,6 +35,11 @@ impl SufficientStats for ChrfStats {
 }
 
 impl ChrfStats {
+    /// Returns the statistics of one segment.
+    pub fn of_segment(hypothesis: &str, reference: &str) -> Self {
+        Self::from_texts(&ChrfText::new(hypothesis), &ChrfText::new(reference))
+    }
+
     /// Statistics of one segment from precomputed n-gram counts.
     pub fn from_texts(hypothesis: &ChrfText, reference: &ChrfText) -> Self {
         let mut counts = Self::default();

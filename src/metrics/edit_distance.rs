@@ -2,6 +2,7 @@
 
 use super::sufficient_stats::{SufficientStats, ratio, segments};
 use super::whitespace::words;
+use crate::text::{WordSplitting, scripts_without_spaces, word_spans};
 
 /// Sufficient statistics of an error rate: edits in percent of the reference tokens. Without reference tokens, the rate is 0
 /// for no edits and 100 otherwise.
@@ -18,9 +19,17 @@ impl EditStats {
         Self { edits: edit_distance(hypothesis, reference), reference_length: reference.len() }
     }
 
-    /// Edits of words, separated by whitespace.
+    /// Edits of words, separated by whitespace; or of characters where no spaces separate the words of the reference, as in
+    /// Chinese.
     pub fn of_words(hypothesis: &str, reference: &str) -> Self {
-        Self::new(&words(hypothesis), &words(reference))
+        if scripts_without_spaces(reference).is_empty() {
+            return Self::new(&words(hypothesis), &words(reference));
+        }
+        let [hypothesis, reference] = [hypothesis, reference].map(|text| {
+            let spans = word_spans(text, WordSplitting::Terms);
+            spans.into_iter().map(|span| &text[span]).collect::<Vec<&str>>()
+        });
+        Self::new(&hypothesis, &reference)
     }
 
     /// Edits of Unicode scalar values, whitespace included.
@@ -101,7 +110,7 @@ pub fn unedited<T: PartialEq>(hypothesis: &[T], reference: &[T]) -> Vec<bool> {
     kept
 }
 
-/// Word error rate: word edits in percent of the reference words. Words are separated by whitespace.
+/// Word error rate: word edits in percent of the reference words, see [`EditStats::of_words`].
 ///
 /// Long hypotheses can exceed 100. Without reference words, the rate is 0 for empty hypotheses and 100 otherwise.
 pub fn word_error_rate(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
@@ -204,6 +213,12 @@ mod tests {
     #[test]
     fn exceeds_one_hundred_for_long_hypotheses() {
         assert_close(word_error_rate(&["a b c"], &["x"]), 300.0);
+    }
+
+    #[test]
+    fn characters_of_unspaced_scripts_are_words() {
+        assert_close(word_error_rate(&["猫が好きだ。"], &["猫が好きです。"]), 100.0 * 2.0 / 7.0);
+        assert_close(word_error_rate(&["猫 が 好き だ 。"], &["猫 が 好き です 。"]), 20.0);
     }
 
     #[test]

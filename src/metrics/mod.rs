@@ -8,32 +8,46 @@
 //! Hypotheses and references are parallel slices; debug builds assert equal lengths.
 
 mod bleu;
+mod bleu_tokenizer;
 mod calibration;
 mod chrf;
 mod edit_distance;
 mod error_rates;
 mod length_buckets;
 mod ngrams;
+mod selection_bias;
 mod significance;
 mod sufficient_stats;
 mod ter;
 mod tokenize_13a;
+mod tokenize_intl;
+mod tokenize_zh;
 mod whitespace;
 
 use serde::Serialize;
 
 pub use bleu::{Bleu, BleuStats, bleu, signature};
+pub use bleu_tokenizer::BleuTokenizer;
 pub use calibration::{LogisticRegression, expected_calibration_error};
 pub use chrf::{ChrfStats, ChrfText, chrf};
 pub use edit_distance::{EditStats, character_error_rate, edit_distance, exact_match, unedited, word_error_rate};
 pub use error_rates::{ErrorRates, edited_symbols};
 pub use length_buckets::{LengthBucket, length_buckets};
+pub use selection_bias::{Better, selection_bias};
 pub use significance::{Confidence, RANDOMIZATION_TRIALS, Significance, confidence, significance};
-pub use sufficient_stats::{FromSegment, SufficientStats};
+pub use sufficient_stats::SufficientStats;
 pub use ter::{TerStats, translation_edit_rate};
-pub use tokenize_13a::tokenize_13a;
 
 use sufficient_stats::as_float;
+
+/// What the texts to score are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScoreOptions {
+    /// True if every source is a single word.
+    pub single_words: bool,
+    /// Tokenization of BLEU.
+    pub tokenizer: BleuTokenizer,
+}
 
 /// Scores of a set of hypotheses in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -50,11 +64,14 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// Scores each hypothesis against the reference at the same position. `single_words` is true if every source is a single
-    /// word.
-    pub fn compute(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>], single_words: bool) -> Self {
+    /// Scores each hypothesis against the reference at the same position.
+    pub fn compute(
+        hypotheses: &[impl AsRef<str>],
+        references: &[impl AsRef<str>],
+        ScoreOptions { single_words, tokenizer }: ScoreOptions,
+    ) -> Self {
         Self {
-            bleu: bleu(hypotheses, references).score,
+            bleu: bleu(hypotheses, references, tokenizer).score,
             chrf: chrf(hypotheses, references),
             exact_match: exact_match(hypotheses, references),
             errors: ErrorRates::compute(hypotheses, references, single_words),
@@ -96,7 +113,7 @@ mod tests {
     #[test]
     fn gives_identical_texts_perfect_scores() {
         let texts = ["Where is the station, please?", "It costs 3.50 euros."];
-        let scores = Scores::compute(&texts, &texts, false);
+        let scores = Scores::compute(&texts, &texts, ScoreOptions::default());
         assert!((scores.bleu - 100.0).abs() < 1e-9);
         assert!((scores.chrf - 100.0).abs() < 1e-9);
         assert!((scores.exact_match - 100.0).abs() < 1e-9);
@@ -105,7 +122,7 @@ mod tests {
 
     #[test]
     fn scores_zero_without_segments() {
-        let scores = Scores::compute(&NONE, &NONE, false);
+        let scores = Scores::compute(&NONE, &NONE, ScoreOptions::default());
         let expected = Scores { bleu: 0.0, chrf: 0.0, exact_match: 0.0, errors: NO_ERRORS };
         assert_eq!(scores, expected);
     }
@@ -113,7 +130,7 @@ mod tests {
     #[test]
     fn gives_empty_strings_finite_scores() {
         for (hypothesis, reference) in [("", ""), ("a", ""), ("", "a"), (" ", "\n")] {
-            let scores = Scores::compute(&[hypothesis], &[reference], false);
+            let scores = Scores::compute(&[hypothesis], &[reference], ScoreOptions::default());
             assert!(scores.bleu.abs() < 1e-9);
             assert!(scores.chrf.abs() < 1e-9);
             assert!(scores.errors.values().iter().all(|rate| rate.is_finite()));

@@ -99,14 +99,14 @@ fn p_value(null: &[f64], difference: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::{BleuStats, ChrfStats, FromSegment, TerStats};
+    use crate::metrics::{BleuStats, BleuTokenizer, ChrfStats, TerStats};
 
-    fn stats<C: FromSegment>(hypotheses: &[String], references: &[String]) -> Vec<C> {
-        hypotheses
-            .iter()
-            .zip(references)
-            .map(|(hypothesis, reference)| C::from_segment(hypothesis, reference))
-            .collect()
+    fn of_bleu(hypothesis: &str, reference: &str) -> BleuStats {
+        BleuStats::of_segment(hypothesis, reference, BleuTokenizer::V13a)
+    }
+
+    fn stats<C>(hypotheses: &[String], references: &[String], of_segment: fn(&str, &str) -> C) -> Vec<C> {
+        hypotheses.iter().zip(references).map(|(hypothesis, reference)| of_segment(hypothesis, reference)).collect()
     }
 
     /// Hypotheses, of which a share is correct, and references.
@@ -123,11 +123,11 @@ mod tests {
         [hypotheses, references]
     }
 
-    fn tells_chance_from_difference<C: FromSegment>() {
+    fn tells_chance_from_difference<C: SufficientStats>(of_segment: fn(&str, &str) -> C) {
         let [good, references] = corpus(0.9, 1);
         let [same, _] = corpus(0.9, 2);
         let [bad, _] = corpus(0.6, 3);
-        let [good, same, bad] = [good, same, bad].map(|hypotheses| stats::<C>(&hypotheses, &references));
+        let [good, same, bad] = [good, same, bad].map(|hypotheses| stats(&hypotheses, &references, of_segment));
         let interval = confidence(&good, 1);
         assert!((interval.mean - total(&good).score()).abs() < interval.half_width, "{interval:?}");
         assert!(interval.half_width > 0.1, "{interval:?}");
@@ -142,14 +142,14 @@ mod tests {
 
     #[test]
     fn separates_chance_from_real_differences() {
-        tells_chance_from_difference::<BleuStats>();
-        tells_chance_from_difference::<ChrfStats>();
-        tells_chance_from_difference::<TerStats>();
+        tells_chance_from_difference(of_bleu);
+        tells_chance_from_difference(ChrfStats::of_segment);
+        tells_chance_from_difference(TerStats::of_segment);
     }
 
     #[test]
     fn gives_a_single_segment_an_interval_of_zero_width() {
-        let one = stats::<BleuStats>(&["a b c d".to_owned()], &["a b c d".to_owned()]);
+        let one = stats(&["a b c d".to_owned()], &["a b c d".to_owned()], of_bleu);
         assert!(confidence(&one, 1).half_width.abs() < 1e-9);
     }
 
@@ -158,7 +158,7 @@ mod tests {
     fn counts_equal_differences() {
         let references = ["a b c d e", "f g h i j"].map(str::to_owned);
         let system = ["a b c d x", "f g h i y"].map(str::to_owned);
-        let [baseline, system] = [&references, &system].map(|texts| stats::<BleuStats>(texts, &references));
+        let [baseline, system] = [&references, &system].map(|texts| stats(texts, &references, of_bleu));
         let equal = significance(&baseline, &baseline, 1);
         assert_eq!((equal.bootstrap, equal.randomization), (1.0, 1.0));
         assert!((significance(&baseline, &system, 1).randomization - 0.5).abs() < 0.05);

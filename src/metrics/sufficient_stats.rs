@@ -10,13 +10,6 @@ pub trait SufficientStats: Copy + Default + Send + Sync {
     fn score(&self) -> f64;
 }
 
-/// Statistics that a segment alone determines.
-pub trait FromSegment: SufficientStats {
-    /// Statistics of one segment.
-    #[must_use]
-    fn from_segment(hypothesis: &str, reference: &str) -> Self;
-}
-
 /// Pairs each hypothesis with its reference.
 pub(super) fn segments<'a>(
     hypotheses: &'a [impl AsRef<str>],
@@ -26,10 +19,14 @@ pub(super) fn segments<'a>(
     hypotheses.iter().zip(references).map(|(hypothesis, reference)| (hypothesis.as_ref(), reference.as_ref()))
 }
 
-/// Statistics of a corpus.
-pub(super) fn corpus_stats<S: FromSegment>(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> S {
+/// Returns the statistics of a corpus, given a function that returns those of a segment.
+pub(super) fn corpus_stats<S: SufficientStats>(
+    hypotheses: &[impl AsRef<str>],
+    references: &[impl AsRef<str>],
+    of_segment: impl Fn(&str, &str) -> S,
+) -> S {
     let mut stats = S::default();
-    segments(hypotheses, references).for_each(|(a, b)| stats.add(&S::from_segment(a, b)));
+    segments(hypotheses, references).for_each(|(a, b)| stats.add(&of_segment(a, b)));
     stats
 }
 

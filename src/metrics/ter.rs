@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use super::edit_distance::EditStats;
-use super::sufficient_stats::{FromSegment, SufficientStats, corpus_stats};
+use super::sufficient_stats::{SufficientStats, corpus_stats};
 use super::whitespace::words;
 
 /// Maximum number of words of a shift.
@@ -21,15 +21,16 @@ const BEAM_WIDTH: usize = 25;
 /// Snover et al. (2006), "A Study of Translation Edit Rate with Targeted Human Annotation". The search over shifts and its
 /// tie-breaking follow Tercom, as sacrebleu 2.x does.
 pub fn translation_edit_rate(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
-    corpus_stats::<TerStats>(hypotheses, references).score()
+    corpus_stats(hypotheses, references, TerStats::of_segment).score()
 }
 
 /// Sufficient statistics of [`translation_edit_rate`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerStats(EditStats);
 
-impl FromSegment for TerStats {
-    fn from_segment(hypothesis: &str, reference: &str) -> Self {
+impl TerStats {
+    /// Returns the statistics of one segment.
+    pub fn of_segment(hypothesis: &str, reference: &str) -> Self {
         let [hypothesis, reference] = [hypothesis, reference].map(str::to_lowercase);
         let (hypothesis, reference) = (words(&hypothesis), words(&reference));
         Self(EditStats { edits: edits(hypothesis, &reference), reference_length: reference.len() })
@@ -251,7 +252,7 @@ mod tests {
     use super::*;
 
     fn edits_of(hypothesis: &str, reference: &str) -> usize {
-        TerStats::from_segment(hypothesis, reference).0.edits
+        TerStats::of_segment(hypothesis, reference).0.edits
     }
 
     #[test]

@@ -6,11 +6,15 @@ use super::whitespace::words;
 ///
 /// Markup is undone, ASCII punctuation is split off, periods and commas stay only inside numbers, and a dash is split off
 /// after a digit. Apostrophes and other dashes stay in their words.
-#[must_use]
-pub fn tokenize_13a(line: &str) -> String {
-    // The rules below need a neighbor on both sides of every period and comma.
-    let padded = format!(" {} ", without_markup(line));
-    let separated = separate_punctuation(&padded);
+pub(super) fn tokenize_13a(line: &str) -> String {
+    // Periods and commas at the ends need a neighbor too.
+    separate_ascii_punctuation(&format!(" {} ", without_markup(line)))
+}
+
+/// Splits off ASCII punctuation as sacrebleu's `TokenizerRegexp` does: periods and commas unless between digits, a dash after a
+/// digit, and all other marks except apostrophes. Tokens are separated by single spaces.
+pub(super) fn separate_ascii_punctuation(line: &str) -> String {
+    let separated = separate_punctuation(line);
     // The order matters: each rule reads the spaces written by the previous one.
     let separated = rewrite_pairs(
         &separated,
@@ -58,7 +62,7 @@ fn separate_punctuation(text: &str) -> String {
 /// Replaces every pair of neighbors that `applies` accepts, from left to right.
 ///
 /// Pairs do not overlap, as in a regular expression substitution: of three periods, a rule may see only two.
-fn rewrite_pairs(
+pub(super) fn rewrite_pairs(
     text: &str,
     applies: impl Fn(char, char) -> bool,
     replacement: impl Fn(char, char) -> [char; 4],

@@ -8,7 +8,7 @@ use std::io::{Result, Write};
 use serde::Serialize;
 
 use super::{Item, Renderer};
-use crate::alignment::QualityEstimate;
+use crate::alignment::{Doubts, QualityEstimate};
 
 /// Schema version of JSON results. It increases when a key changes its meaning or is removed; keys may be added anytime.
 pub const SCHEMA: u32 = 1;
@@ -76,6 +76,9 @@ pub struct JsonItem<'a> {
     /// Estimated quality of the translation, if the model is calibrated.
     #[serde(flatten)]
     estimate: Option<&'a QualityEstimate>,
+    /// Reasons to doubt the translation.
+    #[serde(flatten)]
+    doubts: Option<&'a Doubts>,
 }
 
 /// Object of an input line that could not be read.
@@ -112,6 +115,7 @@ impl<'a> From<&Item<'a>> for JsonItem<'a> {
             score: item.score,
             unknown: item.unknown,
             estimate: item.estimate,
+            doubts: item.doubts,
         }
     }
 }

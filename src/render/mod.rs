@@ -21,7 +21,7 @@ mod tsv;
 use std::io::{Result, Write};
 
 pub use escape::{escape_controls, escape_controls_by_line, table_cell};
-pub use figure::{Axis, Bracket, BracketCounts, Figure, Series, write_stacked};
+pub use figure::{Axis, Bracket, BracketCounts, Figure, Mark, Scale, Series, write_stacked};
 pub use format::{AlignmentFormat, RenderOptions};
 pub use heatmap::Heatmap;
 pub use html::{AttentionFrame, FramePair, Html, PairData, write_training_page};
@@ -37,7 +37,7 @@ pub use tensorboard::{event_file_header, scalars_event};
 pub use tmx::Tmx;
 pub use tsv::Tsv;
 
-use crate::alignment::{Alignment, Gold, Link, LinkScores, QualityEstimate};
+use crate::alignment::{Alignment, Doubts, Gold, Link, LinkScores, QualityEstimate};
 
 /// Sentence pair with everything that a format may show.
 pub struct Item<'a> {
@@ -61,6 +61,8 @@ pub struct Item<'a> {
     pub unknown: Option<f64>,
     /// Estimated quality of the target, if the model is calibrated.
     pub estimate: Option<&'a QualityEstimate>,
+    /// Reasons to doubt the translation; `None` if the target was given.
+    pub doubts: Option<&'a Doubts>,
     /// Gold alignment, if known.
     pub gold: Option<&'a Gold>,
     /// Token-level attention, for formats that show both.
@@ -128,6 +130,7 @@ mod samples {
             score: -0.25,
             unknown: None,
             estimate: None,
+            doubts: None,
             gold: None,
             tokens: None,
             error: None,

@@ -57,9 +57,12 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 
 /// Client whose requests are counted: one with a key, or else an address. Hosts of IPv6 have a whole network each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Client {
+pub enum Client {
+    /// Client with this key.
     Key(KeyDigest),
+    /// Address of IPv4.
     V4([u8; 4]),
+    /// First half of an address of IPv6.
     V6Network([u8; 8]),
 }
 
@@ -123,19 +126,21 @@ impl Access {
         self.file.is_some()
     }
 
-    /// Counts a request of work and admits it. `key` is that of the body, which counts if the head has none.
+    /// Counts a request of work and admits it. `key` is that of the body, which counts if the head has none. Returns its client.
     ///
     /// # Errors
     /// The key is missing or unknown (403), or the client had too many requests in this minute (429).
-    pub fn admit(&self, caller: &Caller, key: Option<&str>) -> Result<(), ApiError> {
+    pub fn admit(&self, caller: &Caller, key: Option<&str>) -> Result<Client, ApiError> {
         let known = match caller.key {
             None if self.needs_key() => Some(self.check(key.filter(|key| !key.is_empty()), caller.address)?),
             known => known,
         };
         let client = known.map_or_else(|| Client::from(caller.address), |KnownKey(key)| Client::Key(key));
-        let Some(most) = self.requests_per_minute else { return Ok(()) };
-        let counted = self.count(client, most);
-        counted.map_err(|wait| ApiError::too_many(&format!("a client can send {most} requests in a minute"), wait))
+        if let Some(most) = self.requests_per_minute {
+            self.count(client, most)
+                .map_err(|wait| ApiError::too_many(&format!("a client can send {most} requests in a minute"), wait))?;
+        }
+        Ok(client)
     }
 
     /// Recognizes a key.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{FromRequest, Multipart, Request};
+use axum::extract::multipart::MultipartError;
+use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use futures_core::Stream;
 use serde::Deserialize;
@@ -16,7 +17,7 @@ use utoipa::ToSchema;
 
 use super::error::ApiError;
 use super::field_errors::{parse_fields, parse_json};
-use super::memory::{BodyMemory, BodyPermit, RequestMemory};
+use super::memory::{BodyMemory, MemoryPermit, RequestMemory};
 use super::state::Server;
 
 /// Time for a client to send a whole body.
@@ -37,11 +38,30 @@ const BYTES_OF_PART: usize = 64;
 /// closed before all is read would lose it.
 const MAX_DISCARDED: usize = 16 << 20;
 
+/// Content-Type of a form with files.
+const MULTIPART: &str = "multipart/form-data";
+
 /// Body in JSON, whatever its Content-Type.
 pub struct JsonBody<T>(pub T);
 
 /// Fields in JSON, or in a form if the Content-Type says so. Parameters of the query stand for missing ones.
 pub struct Fields<T>(pub T);
+
+/// Fields of a multipart form with a file, which may be larger than other bodies.
+pub struct FileForm<T> {
+    /// File of the field `file`, if there is one.
+    pub file: Option<UploadedFile>,
+    /// The other fields.
+    pub fields: T,
+}
+
+/// File as it was uploaded.
+pub struct UploadedFile {
+    /// Name that the client gave it.
+    pub name: String,
+    /// Content.
+    pub bytes: Bytes,
+}
 
 /// One text or several.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, ToSchema)]
@@ -67,7 +87,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<Server>> for JsonBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, ApiError> {
-        parse_json(&read(request, server).await?).map(Self).map_err(ApiError::invalid)
+        parse_json(&read(request, server.body_limit(), server).await?).map(Self).map_err(ApiError::invalid)
     }
 }
 
@@ -78,10 +98,10 @@ impl<T: DeserializeOwned> FromRequest<Arc<Server>> for Fields<T> {
         let (head, body) = request.into_parts();
         let kind = content_type(&head.headers);
         let query = query_fields(&head.uri);
-        let bytes = read(Request::from_parts(head.clone(), body), server).await?;
+        let bytes = read(Request::from_parts(head.clone(), body), server.body_limit(), server).await?;
         let is_json = bytes.trim_ascii_start().first() == Some(&b'{') || kind == "application/json";
         let mut fields = match kind.as_str() {
-            "multipart/form-data" => texts(parts(Request::from_parts(head, bytes.into())).await?),
+            MULTIPART => texts(parts(Request::from_parts(head, bytes.into())).await?.fields),
             _ if is_json && query.is_empty() => return parse_json(&bytes).map(Self).map_err(ApiError::invalid),
             _ if is_json => parse_json(&bytes).map_err(ApiError::invalid)?,
             "application/x-www-form-urlencoded" => texts(form_fields(&bytes)),
@@ -92,6 +112,24 @@ impl<T: DeserializeOwned> FromRequest<Arc<Server>> for Fields<T> {
             fields.entry(name).or_insert(value);
         }
         parse_fields(fields).map(Self).map_err(ApiError::invalid)
+    }
+}
+
+impl<T: DeserializeOwned> FromRequest<Arc<Server>> for FileForm<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, ApiError> {
+        let (head, body) = request.into_parts();
+        if content_type(&head.headers) != MULTIPART {
+            discard(Request::from_parts(head, body));
+            return Err(ApiError::invalid("send a multipart form with a file"));
+        }
+        let limit = server.memory().upload();
+        let bytes = read(Request::from_parts(head.clone(), body), limit, server).await?;
+        let query = query_fields(&head.uri);
+        let MultipartForm { fields, file } = parts(Request::from_parts(head, bytes.into())).await?;
+        let fields = texts(fields.into_iter().chain(query).collect());
+        Ok(Self { file, fields: parse_fields(fields).map_err(ApiError::invalid)? })
     }
 }
 
@@ -120,17 +158,35 @@ fn form_fields(form: &[u8]) -> Vec<FormField> {
     fields.into_iter().map(|(name, value)| FormField { name, value }).collect()
 }
 
-/// Returns the texts of a multipart form. Files are left out.
-async fn parts(request: Request) -> Result<Vec<FormField>, ApiError> {
-    let mut form = Multipart::from_request(request, &()).await.map_err(|reason| invalid_form(&reason.body_text()))?;
-    let mut fields = Vec::new();
-    while let Some(part) = form.next_field().await.map_err(|reason| invalid_form(&reason.body_text()))? {
-        if let (Some(name), None) = (part.name().map(str::to_owned), part.file_name()) {
-            let value = part.text().await.map_err(|reason| invalid_form(&reason.body_text()))?;
-            fields.push(FormField { name, value });
+/// Multipart form.
+struct MultipartForm {
+    fields: Vec<FormField>,
+    /// File of the field `file`.
+    file: Option<UploadedFile>,
+}
+
+/// Returns the texts and the file of a multipart form. Other files are left out.
+async fn parts(mut request: Request) -> Result<MultipartForm, ApiError> {
+    // The body was read within its limit.
+    DefaultBodyLimit::disable().apply(&mut request);
+    let mut form = Multipart::from_request(request, &()).await.map_err(|error| invalid_form(&error.body_text()))?;
+    let mut found = MultipartForm { fields: Vec::new(), file: None };
+    while let Some(part) = form.next_field().await.map_err(invalid_part)? {
+        let Some(name) = part.name().map(str::to_owned) else { continue };
+        match part.file_name().map(str::to_owned) {
+            None => found.fields.push(FormField { name, value: part.text().await.map_err(invalid_part)? }),
+            Some(given) if name == "file" => {
+                let bytes = part.bytes().await.map_err(invalid_part)?;
+                found.file = Some(UploadedFile { name: given, bytes });
+            }
+            Some(_) => {}
         }
     }
-    Ok(fields)
+    Ok(found)
+}
+
+fn invalid_part(error: MultipartError) -> ApiError {
+    invalid_form(&error.body_text())
 }
 
 fn invalid_form(reason: &str) -> ApiError {
@@ -146,15 +202,15 @@ fn texts(fields: Vec<FormField>) -> Map<String, Value> {
     named
 }
 
-/// Reads a body within the limits of the server. Its memory is reserved until the request is answered.
-async fn read(request: Request, server: &Server) -> Result<Bytes, ApiError> {
-    let limit = server.body_limit();
+/// Reads a body of at most `limit` bytes. Its memory is reserved until the request is answered.
+async fn read(request: Request, limit: usize, server: &Server) -> Result<Bytes, ApiError> {
+    let is_multipart = content_type(request.headers()) == MULTIPART;
     let length = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     if length.is_some_and(|length: u64| length > limit.saturating_add(MAX_DISCARDED) as u64) {
         return Err(too_large(limit));
     }
     let kept = request.extensions().get::<BodyMemory>().cloned();
-    match tokio::time::timeout(BODY_TIME, collect_parts(request.into_body(), limit, server)).await {
+    match tokio::time::timeout(BODY_TIME, collect_parts(request.into_body(), limit, is_multipart, server)).await {
         Ok(collected) => {
             let Collected { bytes, permit } = collected?;
             if let Some(kept) = kept {
@@ -172,13 +228,14 @@ async fn read(request: Request, server: &Server) -> Result<Bytes, ApiError> {
 /// Body with the memory reserved for it, which a small one does not need.
 struct Collected {
     bytes: Bytes,
-    permit: Option<BodyPermit>,
+    permit: Option<MemoryPermit>,
 }
 
-/// Returns a body of at most `limit` bytes, with memory for the parts of its content.
-async fn collect_parts(body: Body, limit: usize, server: &Server) -> Result<Collected, ApiError> {
+/// Returns a body of at most `limit` bytes, with memory for the parts of its content. Those of a multipart form take no more
+/// than their bytes.
+async fn collect_parts(body: Body, limit: usize, is_multipart: bool, server: &Server) -> Result<Collected, ApiError> {
     let Collected { bytes, permit } = collect(body, limit, Some(server.memory())).await?;
-    let parts = count_parts(&bytes);
+    let parts = if is_multipart { 0 } else { count_parts(&bytes) };
     if parts > PARTS_PER_TEXT.saturating_mul(server.limits().texts).saturating_add(MORE_PARTS) {
         return Err(ApiError::too_large("the body has too many parts; send several requests"));
     }

@@ -15,13 +15,16 @@ use super::detection::{Detection, LanguageVocabulary, detect};
 use super::error::ApiError;
 use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
-use super::state::{ServedPair, Server};
+use super::state::{ServedModel, ServedPair, Server};
 use super::translation_job::{TranslatedSlice, TranslationInput};
+use crate::formats::document_extensions;
 use crate::text::{Pair, language_name};
 use crate::translator::{DecodeOptions, Markup, Sentence, TranslateOptions};
 
 /// Source language that is to be detected.
 const AUTO: &str = "auto";
+/// Bytes of a document by which its language is detected.
+const SAMPLE: usize = 2_000;
 /// Maximum number of alternatives.
 const MAX_ALTERNATIVES: usize = 100;
 
@@ -176,12 +179,12 @@ fn as_given<T>(mut answers: Vec<T>, is_list: bool) -> Option<OneOrList<T>> {
 }
 
 /// Returns the error of a request without a field that it needs.
-fn missing(name: &str) -> ApiError {
+pub fn missing(name: &str) -> ApiError {
     ApiError::invalid(format!("Invalid request: missing {name} parameter"))
 }
 
 /// Returns the value of a field that a request needs.
-fn given(value: Option<String>, name: &str) -> Result<String, ApiError> {
+pub fn given(value: Option<String>, name: &str) -> Result<String, ApiError> {
     value.filter(|value| !value.is_empty()).ok_or_else(|| missing(name))
 }
 
@@ -192,6 +195,7 @@ struct DirectedTexts {
 }
 
 /// Direction of the translation of a text.
+#[derive(Clone)]
 struct Direction {
     /// Languages and model; none if the text is in the target language already.
     served: Option<ServedPair>,
@@ -228,6 +232,87 @@ impl DirectedTexts {
         }
         Ok(Self { texts, directions })
     }
+}
+
+/// Direction of the translation of a document.
+pub enum DocumentDirection {
+    /// Codes of the languages, of which the source may be `auto`.
+    Languages {
+        /// Source language.
+        source: String,
+        /// Target language.
+        target: String,
+    },
+    /// Model with the tag that it is asked by.
+    Model(ServedPair),
+}
+
+impl DocumentDirection {
+    /// Returns the direction of a model, of several that with the tag.
+    pub fn of_model(model: &Arc<ServedModel>, tag: Option<String>) -> Self {
+        let known = model.current().pairs.iter().find(|pair| pair.tag == tag).cloned();
+        let pair =
+            known.unwrap_or_else(|| LanguagePair { source: String::new(), target: "translated".to_owned(), tag });
+        Self::Model(ServedPair { model: Arc::clone(model), pair })
+    }
+
+    /// Code of the target language, or another name for it.
+    pub fn target(&self) -> &str {
+        match self {
+            Self::Languages { target, .. } | Self::Model(ServedPair { pair: LanguagePair { target, .. }, .. }) => {
+                target
+            }
+        }
+    }
+
+    /// Chooses the direction of a text.
+    ///
+    /// # Errors
+    /// As [`DirectedTexts::new`].
+    fn choose(self, server: &Server, sample: String) -> Result<Direction, ApiError> {
+        match self {
+            Self::Model(served) => Ok(Direction { served: Some(served), detected: None }),
+            Self::Languages { source, target } => {
+                let DirectedTexts { mut directions, .. } =
+                    DirectedTexts::new(server, Texts::One(sample), &source, &target)?;
+                directions.pop().ok_or_else(ApiError::internal)
+            }
+        }
+    }
+}
+
+/// Translates the texts of a document, which are HTML, in one direction. Returns the translation of each.
+///
+/// # Errors
+/// As [`DirectedTexts::new`], the request costs too much, the model fails, or the server is busy or stopping.
+pub async fn translate_document(
+    server: &Arc<Server>,
+    texts: Vec<String>,
+    direction: DocumentDirection,
+) -> Result<Vec<String>, ApiError> {
+    let (choosing, sample) = (Arc::clone(server), sample_of(&texts));
+    let chosen = server.run(Lane::of_characters(SAMPLE), move |_| direction.choose(&choosing, sample)).await??;
+    let directed = DirectedTexts { directions: vec![chosen; texts.len()], texts: Texts::Several(texts) };
+    let mut best = Vec::with_capacity(directed.directions.len());
+    for ranked in translate_all(server, &directed, 0, Markup::Html).await? {
+        best.push(ranked.into_iter().next().unwrap_or_default());
+    }
+    Ok(best)
+}
+
+/// Returns the beginning of texts of HTML, without their tags.
+fn sample_of(texts: &[String]) -> String {
+    let mut sample = String::new();
+    for text in texts {
+        for part in text.split('<') {
+            sample.push_str(part.split_once('>').map_or(part, |(_, after)| after));
+            sample.push(' ');
+        }
+        if sample.len() > SAMPLE {
+            break;
+        }
+    }
+    html_escape::decode_html_entities(&sample).into_owned()
 }
 
 /// Returns the error of languages between which no model translates.
@@ -434,7 +519,7 @@ pub struct FrontendSettings {
     key_required: bool,
     /// True if corrected translations are collected.
     suggestions: bool,
-    /// Always false: files are not translated.
+    /// Always true: files are translated.
     files_translation: bool,
     /// Extensions of files that are translated.
     supported_files_format: Vec<String>,
@@ -478,8 +563,8 @@ pub async fn frontend_settings(State(server): State<Arc<Server>>) -> Json<Fronte
         api_keys: needs_key,
         key_required: needs_key,
         suggestions: server.collection().is_some(),
-        files_translation: false,
-        supported_files_format: Vec::new(),
+        files_translation: true,
+        supported_files_format: document_extensions(),
         language: FrontendLanguages {
             source: NamedLanguage { code: AUTO.to_owned(), name: "Auto Detect".to_owned() },
             target: NamedLanguage::new(&target),
@@ -537,9 +622,4 @@ pub async fn suggest(
     }
     collection.append(&pair).await?;
     Ok(Json(SuggestionSaved { success: true }))
-}
-
-/// Refuses to translate files.
-pub async fn translate_file() -> ApiError {
-    ApiError::forbidden("Files translation are disabled on this server: send their text to /translate")
 }

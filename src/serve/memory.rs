@@ -8,9 +8,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Bytes of one permit of the bodies' semaphore.
 const PERMIT: usize = 1024;
 /// Divisor of the memory that gives the share for the bodies of requests, and for the texts in them.
-const BODIES: usize = 4;
+const BODIES: usize = 8;
 /// Number of copies of a body in memory: its bytes, the texts in it, and their sentences.
 const COPIES: usize = 4;
+/// Divisor of the memory that gives the share for the documents that are translated.
+const DOCUMENTS: usize = 8;
+/// Bytes of a document in memory for each byte of its unpacked text: its elements, its segments, and their markup.
+const DOCUMENT_BYTES: usize = 64;
+/// Divisor of the memory that gives the most bytes of an uploaded file.
+const UPLOAD: usize = 64;
+/// Divisor of the memory that gives the share for files to download, which is part of that for answers.
+const FILES: usize = 16;
 /// Divisor of the memory that gives the share for answers that clients have not read yet.
 const ANSWERS: usize = 4;
 /// Divisor of the memory that gives the share that stays free for the answers of slices which run.
@@ -24,18 +32,22 @@ const SLICE: usize = 8;
 /// Bytes of its answer that a client may leave unread before its work pauses.
 const UNREAD: usize = 1 << 20;
 
-/// Memory of the requests. A quarter each is for bodies, for answers, for connections, and for two slices of work.
+/// Memory of the requests. A quarter each is for bodies and documents, for answers, for connections, and for two slices of work.
 pub struct RequestMemory {
     limit: usize,
     bodies: Arc<Semaphore>,
+    documents: Arc<Semaphore>,
     unread: Arc<AtomicUsize>,
 }
 
 impl RequestMemory {
     /// Returns a memory of `limit` bytes.
     pub fn new(limit: usize) -> Self {
-        let permits = (limit / BODIES / PERMIT).min(Semaphore::MAX_PERMITS);
-        Self { limit, bodies: Arc::new(Semaphore::new(permits)), unread: Arc::default() }
+        let [bodies, documents] = [BODIES, DOCUMENTS].map(|divisor| {
+            let permits = (limit / divisor / PERMIT).min(Semaphore::MAX_PERMITS);
+            Arc::new(Semaphore::new(permits))
+        });
+        Self { limit, bodies, documents, unread: Arc::default() }
     }
 
     /// Maximum bytes of all requests together.
@@ -58,8 +70,34 @@ impl RequestMemory {
         self.limit / BODIES / COPIES
     }
 
+    /// Maximum bytes of an uploaded file.
+    pub fn upload(&self) -> usize {
+        self.limit / UPLOAD
+    }
+
+    /// Maximum bytes of the text of a document, unpacked.
+    pub fn document(&self) -> usize {
+        self.limit / DOCUMENTS / DOCUMENT_BYTES
+    }
+
+    /// Bytes of all answers that clients may leave unread before work pauses.
+    fn answers(&self) -> usize {
+        self.limit / ANSWERS - self.limit / RUNNING - self.files()
+    }
+
+    /// Maximum bytes of all files to download.
+    pub fn files(&self) -> usize {
+        self.limit / FILES
+    }
+
+    /// Waits until memory for a document whose text has so many bytes is free, and reserves it.
+    pub async fn reserve_document(&self, bytes: usize) -> Option<MemoryPermit> {
+        let permits = u32::try_from(bytes.saturating_mul(DOCUMENT_BYTES) / PERMIT).ok()?;
+        Arc::clone(&self.documents).acquire_many_owned(permits).await.ok()
+    }
+
     /// Waits until memory for so many bytes of a body is free, and reserves it in addition to an earlier reservation.
-    pub async fn reserve_body(&self, bytes: usize, before: Option<BodyPermit>) -> Option<BodyPermit> {
+    pub async fn reserve_body(&self, bytes: usize, before: Option<MemoryPermit>) -> Option<MemoryPermit> {
         let permits = u32::try_from(bytes.saturating_mul(COPIES).div_ceil(PERMIT)).ok()?;
         let mut permit = Arc::clone(&self.bodies).acquire_many_owned(permits).await.ok()?;
         if let Some(before) = before {
@@ -74,16 +112,16 @@ impl RequestMemory {
     }
 }
 
-/// Memory reserved for a body, which is free again once this is dropped.
-pub type BodyPermit = OwnedSemaphorePermit;
+/// Memory reserved for a body or a document, which is free again once this is dropped.
+pub type MemoryPermit = OwnedSemaphorePermit;
 
 /// Memory reserved for the body of a request until it is answered: an extension of the request.
 #[derive(Clone, Default)]
-pub struct BodyMemory(Arc<Mutex<Option<BodyPermit>>>);
+pub struct BodyMemory(Arc<Mutex<Option<MemoryPermit>>>);
 
 impl BodyMemory {
     /// Keeps the reservation of a body, if it needs one.
-    pub fn keep(&self, permit: Option<BodyPermit>) {
+    pub fn keep(&self, permit: Option<MemoryPermit>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = permit;
     }
 }
@@ -106,7 +144,7 @@ impl UnreadBytes {
     /// True if the client should read before more is computed.
     pub fn are_too_many(&self) -> bool {
         let all = self.memory.unread.load(Ordering::Relaxed);
-        self.own.load(Ordering::Relaxed) > UNREAD || all > self.memory.limit / ANSWERS - self.memory.limit / RUNNING
+        self.own.load(Ordering::Relaxed) > UNREAD || all > self.memory.answers()
     }
 }
 

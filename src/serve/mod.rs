@@ -14,7 +14,8 @@
 //! done in slices of about equal cost on the threads of the `scheduler::Scheduler`. Short jobs have a queue and threads of their
 //! own. Translations with equal options share slices.
 //!
-//! Answers are sent slice by slice (`answer`). The memory of bodies, slices and unread answers is bounded (`memory`).
+//! Answers are sent slice by slice (`answer`). The memory of bodies, documents, slices and unread answers is bounded (`memory`).
+//! Translated files wait in the `file_store::FileStore` for a while.
 //!
 //! A client that goes away drops its handler or its answer, which cancels its job: if it waits, it leaves the queue; if it runs,
 //! it ends at the next step of the search or the next slice.
@@ -37,6 +38,7 @@ mod detection;
 mod error;
 mod exchange;
 mod field_errors;
+mod file_store;
 mod job;
 mod key_check;
 mod languages;
@@ -57,6 +59,7 @@ mod security;
 mod stalled;
 mod state;
 mod steps;
+mod translate_file;
 mod translation_job;
 mod v1;
 

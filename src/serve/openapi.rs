@@ -11,7 +11,7 @@ use serde_json::Value;
 use utoipa::OpenApi;
 
 use super::error::ErrorBody;
-use super::{libretranslate, opennmt, page, steps, v1};
+use super::{libretranslate, opennmt, page, steps, translate_file, v1};
 
 /// Description of all paths, made from their types.
 #[derive(OpenApi)]
@@ -29,6 +29,8 @@ use super::{libretranslate, opennmt, page, steps, v1};
         libretranslate::detect_language,
         libretranslate::frontend_settings,
         libretranslate::suggest,
+        translate_file::translate_file,
+        translate_file::download_file,
         opennmt::translate,
         opennmt::models,
         page::metrics,

@@ -141,7 +141,7 @@ fn best_scores(linked: &LinkedPair) -> String {
 }
 
 /// Returns the model with a number or a name; by default the first.
-fn find<'s>(server: &'s Server, id: Option<&ModelId>) -> Result<&'s ServedModel, ApiError> {
+fn find<'s>(server: &'s Server, id: Option<&ModelId>) -> Result<&'s Arc<ServedModel>, ApiError> {
     let number = match id {
         None => return server.model(None),
         Some(ModelId::Number(number)) => *number,

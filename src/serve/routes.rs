@@ -9,7 +9,7 @@ use axum::routing::{get, post};
 
 use super::error::ApiError;
 use super::state::Server;
-use super::{key_check, libretranslate, metrics, openapi, opennmt, page, security, steps, v1};
+use super::{key_check, libretranslate, metrics, openapi, opennmt, page, security, steps, translate_file, v1};
 
 /// Returns the handlers of all paths, with the checks that go before them.
 pub fn router(server: Arc<Server>) -> Router {
@@ -25,7 +25,7 @@ pub fn router(server: Arc<Server>) -> Router {
         .route("/translate", post(libretranslate::translate))
         .route("/detect", post(libretranslate::detect_language))
         .route("/suggest", post(libretranslate::suggest))
-        .route("/translate_file", post(libretranslate::translate_file))
+        .route("/translate_file", post(translate_file::translate_file))
         .route_layer(from_fn_with_state(Arc::clone(&server), key_check::need_key_or_body));
     work.merge(work_of_libretranslate)
         .route("/", get(page::index))
@@ -38,6 +38,7 @@ pub fn router(server: Arc<Server>) -> Router {
         .route("/docs.css", get(openapi::style))
         .route("/v1/models", get(v1::models))
         .route("/languages", get(libretranslate::languages))
+        .route("/download_file/{name}", get(translate_file::download_file))
         .route("/frontend/settings", get(libretranslate::frontend_settings))
         .route("/translator/models", get(opennmt::models))
         .route("/translator/health", get(page::health))

@@ -117,7 +117,7 @@ fn is_own_name(host: &str) -> bool {
 }
 
 /// Returns a host without its port.
-fn without_port(host: &str) -> &str {
+pub fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port))
             if port.bytes().all(|byte| byte.is_ascii_digit()) && (!name.contains(':') || name.ends_with(']')) =>

@@ -11,6 +11,7 @@ use super::access::{Access, Caller};
 use super::collect::PairCollection;
 use super::cost::{Lane, WorkBudget};
 use super::error::ApiError;
+use super::file_store::FileStore;
 use super::job::{CancelOnDrop, Job, WholeJob};
 use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
@@ -119,6 +120,7 @@ pub struct Server {
     metrics: Arc<ServerMetrics>,
     scheduler: Arc<Scheduler>,
     memory: Arc<RequestMemory>,
+    files: FileStore,
     collection: Option<Arc<PairCollection>>,
 }
 
@@ -137,13 +139,15 @@ impl Server {
         for NamedDirectories { name, directories } in named {
             models.push(Arc::new(ServedModel::new(name, directories, device, options.precision)?));
         }
+        let memory = Arc::new(RequestMemory::new(options.limits.memory));
         let mut server = Self {
             models,
             allow_origin: options.allow_origin.clone(),
             limits: options.limits,
             access: Access::new(options.api_keys.as_deref(), options.limits.requests_per_minute)?,
             scheduler: Scheduler::start(Arc::clone(&metrics))?,
-            memory: Arc::new(RequestMemory::new(options.limits.memory)),
+            files: FileStore::new(memory.files()),
+            memory,
             metrics,
             collection: None,
         };
@@ -177,9 +181,9 @@ impl Server {
     ///
     /// # Errors
     /// No model has this name.
-    pub fn model(&self, name: Option<&str>) -> Result<&ServedModel, ApiError> {
+    pub fn model(&self, name: Option<&str>) -> Result<&Arc<ServedModel>, ApiError> {
         let found = self.models.iter().find(|model| name.is_none_or(|name| name == model.name));
-        found.map(|model| &**model).ok_or_else(|| {
+        found.ok_or_else(|| {
             let known = self.model_names().join(", ");
             ApiError::invalid(format!("there is no model of this name; there is: {known}"))
         })
@@ -224,14 +228,23 @@ impl Server {
         texts: impl Iterator<Item = &'t String> + Clone,
     ) -> Result<(), ApiError> {
         self.access.admit(caller, key)?;
-        let RequestLimits { characters, texts: most, .. } = self.limits;
+        let most = self.limits.texts;
         let lines = count_lines(texts.clone());
         if lines > most {
             return Err(ApiError::too_large(format!("a request can have {most} texts and lines, not {lines}")));
         }
+        self.check_characters(texts.map(String::as_str))
+    }
+
+    /// Refuses texts with too many characters.
+    ///
+    /// # Errors
+    /// There are more than a request may have (413).
+    pub fn check_characters<'t>(&self, texts: impl Iterator<Item = &'t str>) -> Result<(), ApiError> {
+        let most = self.limits.characters;
         let count: usize = texts.map(|text| text.chars().count()).sum();
-        if count > characters {
-            return Err(ApiError::too_large(format!("a request can have {characters} characters, not {count}")));
+        if count > most {
+            return Err(ApiError::too_large(format!("a request can have {most} characters, not {count}")));
         }
         Ok(())
     }
@@ -244,6 +257,11 @@ impl Server {
     /// Memory of the requests.
     pub fn memory(&self) -> &Arc<RequestMemory> {
         &self.memory
+    }
+
+    /// Translated files that can be downloaded.
+    pub fn files(&self) -> &FileStore {
+        &self.files
     }
 
     /// Translates sentences and makes a value of the translations of each. Dropping the future cancels the work.

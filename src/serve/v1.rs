@@ -22,6 +22,7 @@ use super::state::{ServedModel, Server};
 use super::translation_job::{PreparedWork, TranslatedSlice, TranslationInput, TranslationJob, TranslationSink};
 use crate::attention::InferenceOverrides;
 use crate::error::usage_of;
+use crate::formats::document_extensions;
 use crate::render::{Item, Json as JsonRenderer, JsonItem, Renderer};
 use crate::reporter::Silent;
 use crate::text::Pair;
@@ -337,6 +338,8 @@ pub struct ServerDescription {
     char_limit: usize,
     /// Maximum number of texts and lines of a request.
     batch_limit: usize,
+    /// Extensions of the files that `/translate_file` translates.
+    file_formats: Vec<String>,
 }
 
 /// Description of a model.
@@ -401,6 +404,7 @@ pub async fn models(State(server): State<Arc<Server>>) -> Json<ServerDescription
         needs_key: server.access().needs_key(),
         char_limit: server.limits().characters,
         batch_limit: server.limits().texts,
+        file_formats: document_extensions(),
     })
 }
 

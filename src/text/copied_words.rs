@@ -199,8 +199,8 @@ pub fn numeral_end(word: &str) -> usize {
 pub fn find_copy(text: &str, word: &str) -> Option<Range<usize>> {
     let is_number = word.ends_with(char::is_numeric);
     text.match_indices(word).map(|(start, found)| start..start + found.len()).find(|place| {
-        !text[..place.start].ends_with(char::is_alphanumeric)
-            && !(is_number && text[place.end..].starts_with(char::is_numeric))
+        let goes_on = is_number && text[place.end..].starts_with(char::is_numeric);
+        !goes_on && !text[..place.start].ends_with(char::is_alphanumeric)
     })
 }
 

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use super::composition::decomposed;
+use super::word_spans::{are_short_enough, spaced_words, unspaced_characters};
 use super::{CopiedWords, Pair, SentenceSplitter, Tokenization, Truecaser, WordSplitting, word_spans};
 
 /// Minimum share of one-word lines on a side of single words.
 const MIN_SINGLE_WORD_SHARE: f64 = 0.95;
-/// Maximum mean length of single words, in characters. Longer ones are sentences of a script without spaces.
+/// Maximum mean length of single words, in characters. Longer ones are sentences or codes.
 const MAX_MEAN_WORD: f64 = 20.0;
 /// Maximum mean length of symbols such as phones, in characters.
 const MAX_MEAN_SYMBOL: f64 = 2.0;
@@ -43,9 +44,9 @@ impl LineKind {
 pub struct SideStats {
     /// Kind of the lines.
     pub kind: LineKind,
-    /// Mean number of words per line.
+    /// Mean number of words per line, with each character of a script without spaces as a word.
     pub words: f64,
-    /// Number of distinct words, with punctuation split off.
+    /// Number of distinct words that spaces and punctuation separate.
     pub distinct_words: usize,
     /// True for single words whose characters consist of at most half as many letters and marks.
     pub decomposes: bool,
@@ -117,24 +118,28 @@ impl SideStats {
     }
 
     fn new<'t>(lines: impl Iterator<Item = &'t str> + Clone, has_features: bool) -> Self {
-        let (mut count, mut single, mut words, mut characters) = (0, 0, 0, 0);
+        let (mut count, mut single, mut words, mut chunks) = (0, 0, 0, 0);
+        let (mut characters, mut unspaced) = (0, 0);
         let (mut tokens, mut distinct) = (HashSet::new(), HashSet::new());
         for line in lines.clone() {
             let spans = word_spans(line, WordSplitting::Whitespace);
             count += 1;
             single += usize::from(spans.len() == 1);
-            words += spans.len();
+            chunks += spans.len();
+            words += word_spans(line, WordSplitting::Script).len();
+            unspaced += unspaced_characters(line);
             for span in spans {
                 characters += line[span.clone()].chars().count();
                 tokens.insert(&line[span]);
             }
-            distinct.extend(word_spans(line, WordSplitting::Punctuation).into_iter().map(|span| &line[span]));
+            distinct.extend(spaced_words(line));
         }
         let are_single =
-            share(single, count) >= MIN_SINGLE_WORD_SHARE || has_features && share(words, count) <= MAX_MEAN_FORM;
-        let kind = if share(characters, words) <= MAX_MEAN_SYMBOL && tokens.len() <= MAX_SYMBOLS && words > count {
+            share(single, count) >= MIN_SINGLE_WORD_SHARE || has_features && share(chunks, count) <= MAX_MEAN_FORM;
+        let are_short = share(characters, chunks) <= MAX_MEAN_WORD && are_short_enough(count, unspaced);
+        let kind = if share(characters, chunks) <= MAX_MEAN_SYMBOL && tokens.len() <= MAX_SYMBOLS && chunks > count {
             LineKind::Symbols
-        } else if are_single && share(characters, words) <= MAX_MEAN_WORD {
+        } else if are_single && are_short {
             LineKind::Words
         } else {
             LineKind::Sentences
@@ -191,6 +196,14 @@ mod tests {
         // Sentences of a script without spaces, and ones segmented into short words.
         let chinese = "我们昨天在那个很大的图书馆里面看了一本非常有意思的书";
         assert_eq!(kinds(&[(chinese, "We read a very interesting book.")]), [LineKind::Sentences; 2]);
+        let japanese =
+            [("自分の事をしろ。", "show your own business."), ("彼はつらい人生を送った", "he lived a hard life.")];
+        assert_eq!(kinds(&japanese), [LineKind::Sentences; 2]);
+        assert_eq!(stats(&japanese, false).sides[0].words, 9.5);
+        assert_eq!(
+            kinds(&[("あいさつ", "a i s a ts ɯ"), ("とうきょう", "t o ː kʲ o ː")]),
+            [LineKind::Words, LineKind::Symbols]
+        );
         let many: Vec<String> = (0..300).map(|word| format!("{} 了", char::from_u32(0x4e00 + word).unwrap())).collect();
         let many: Vec<(&str, &str)> = many.iter().map(|line| (line.as_str(), "one of many words")).collect();
         assert_eq!(kinds(&many), [LineKind::Sentences; 2]);

@@ -55,7 +55,7 @@ impl Iterator for FormatPairs {
         if self.ended {
             return None;
         }
-        match self.reader.next_pair()? {
+        match self.reader.next_pair().transpose()? {
             Ok([source, target]) => Some(Ok(Pair { source, target })),
             Err(FormatError { line, reason, is_last }) => {
                 self.ended = is_last;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{check_standard_input, is_read_once, is_standard};
 use crate::error::message_of;
-use crate::formats::{ByteReader, is_binary, is_encoded, text_lines};
+use crate::formats::{ByteReader, is_encoded, text_lines};
 use crate::reporter::Reporter;
 
 /// Maximum number of bytes read of a line. The rest is skipped, which bounds memory for files without line ends.
@@ -197,11 +197,6 @@ impl LineReader {
                 !is_workbook(first),
                 "{}: this is a workbook such as .xlsx, or another archive, not text; save the sheet as CSV (UTF-8) in the \
                  spreadsheet program and name that .csv file",
-                self.name
-            );
-            ensure!(
-                !is_binary(first),
-                "{}: this is not text, but bytes of an unknown format; name a file of text",
                 self.name
             );
         }

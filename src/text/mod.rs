@@ -72,7 +72,7 @@ pub use pair_reader::{LineNumbers, PairStream, read_numbered, read_parallel, rea
 pub use protected_tokens::{ProtectedTokens, features, features_before, split_trailing_features, without_features};
 pub use rare_variants::RareVariants;
 pub use readable::{KnownCharacters, ReadableText};
-pub use segmentation::{Segmentation, UNKNOWN};
+pub use segmentation::{Segmentation, UNKNOWN, words_of_tokens};
 pub use sentence_table::{SentenceTable, TableRows};
 pub use sentences::SentenceSplitter;
 pub use settings::TextSettings;
@@ -90,6 +90,6 @@ pub use truecaser::{Truecaser, are_capitals, capitalized};
 pub use vocabulary::Vocabulary;
 pub use vocabulary_fit::{VocabularyFit, is_in_other_language};
 pub use word_spans::{
-    LONGEST_WORD, WordSplitting, are_single_words, is_punctuation, locate_words, strip_punctuation, word_of_span,
-    word_spans,
+    LONGEST_WORD, WordSplitting, are_single_words, is_punctuation, locate_words, scripts_without_spaces,
+    strip_punctuation, word_of_span, word_spans,
 };

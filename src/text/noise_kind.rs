@@ -72,7 +72,7 @@ pub fn defects(pairs: &[Pair], limits: FilterLimits, accepted: &HashSet<NoiseKin
     let mut defects = Vec::with_capacity(pairs.len());
     for pair in pairs {
         let [source, target] = [&pair.source, &pair.target].map(|text| NormalForm::Nfc.apply(text));
-        let words = [&source, &target].map(|text| word_spans(text, WordSplitting::Whitespace).len());
+        let words = [&source, &target].map(|text| word_spans(text, WordSplitting::Script).len());
         let is_duplicate = !seen.insert((source.trim().to_owned(), target.trim().to_owned()));
         let deviation = ((characters(&target) + LENGTH_SMOOTHING)
             / (corpus_ratio * characters(&source) + LENGTH_SMOOTHING))
@@ -176,6 +176,12 @@ mod tests {
         assert_eq!(found(&PAIRS, &[Long, Identical])[7], Some(Proportion));
         assert_eq!(found(&PAIRS, &NoiseKind::ALL), [None; 12]);
         assert!(found(&[], &[]).is_empty());
+    }
+
+    #[test]
+    fn counts_characters_of_scripts_without_spaces() {
+        let [short, long] = [("猫が好きだ", "cats"), ("彼は猫が好きだ", "cats")].map(|pair| found(&[pair], &[]));
+        assert_eq!((short, long), (vec![None], vec![Some(NoiseKind::Long)]));
     }
 
     #[test]

@@ -13,6 +13,9 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::mapped_text::MappedText;
 
+/// Maximum length of a character reference that is read, in bytes.
+const MAX_REFERENCE: usize = 12;
+
 /// Characters that a vocabulary knows, with their equivalents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownCharacters {
@@ -67,8 +70,8 @@ impl KnownCharacters {
         }
         let mut readable = MappedText::default();
         let mut space: Option<Range<usize>> = None;
-        for (place, character) in text.char_indices() {
-            let place = start + place..start + place + character.len_utf8();
+        for ReadCharacter { place, character } in self.characters(text) {
+            let place = start + place.start..start + place.end;
             if character.is_whitespace() && !(self.known.contains(&character) && character != ' ') {
                 space = Some(space.map_or(place.start, |before| before.start)..place.end);
                 continue;
@@ -85,6 +88,26 @@ impl KnownCharacters {
         ReadableText::Mapped(readable)
     }
 
+    /// Iterates over the characters of a text. An HTML character reference, as in `don&#39;t`, is one if `&` is unknown.
+    fn characters(&self, text: &str) -> impl Iterator<Item = ReadCharacter> {
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            let first = text[start..].chars().next()?;
+            let reference = if first == '&' && !self.has('&') { reference(&text[start..]) } else { None };
+            let reference =
+                reference.filter(|one| one.character.is_whitespace() || self.are_in(&self.replaced(one.character)));
+            let read = reference.unwrap_or(ReadCharacter { place: 0..first.len_utf8(), character: first });
+            let place = start..start + read.place.end;
+            start = place.end;
+            Some(ReadCharacter { place, ..read })
+        })
+    }
+
+    /// True for a known character.
+    pub fn has(&self, character: char) -> bool {
+        self.known.contains(&character)
+    }
+
     /// True if all characters of a text, apart from white space, are known.
     pub fn are_in(&self, text: &str) -> bool {
         text.chars().all(|character| character.is_whitespace() || self.known.contains(&character))
@@ -97,9 +120,13 @@ impl KnownCharacters {
         if self.are_in(text) {
             return found;
         }
+        let read = self.characters(text).filter(|one| one.place.len() > one.character.len_utf8());
+        let references: Vec<Range<usize>> = read.map(|one| one.place).collect();
         for (start, grapheme) in text.grapheme_indices(true) {
             let end = start + grapheme.len();
-            if !grapheme.starts_with(|one| is_sign(one) && !self.are_in(&self.replaced(one))) {
+            let next = references.partition_point(|place| place.end <= start);
+            let of_reference = references.get(next).is_some_and(|place| place.contains(&start));
+            if of_reference || !grapheme.starts_with(|one| is_sign(one) && !self.are_in(&self.replaced(one))) {
                 continue;
             }
             match found.last_mut() {
@@ -167,6 +194,21 @@ impl ReadableText<'_> {
     }
 }
 
+/// Character with its range of bytes in a text.
+struct ReadCharacter {
+    place: Range<usize>,
+    character: char,
+}
+
+/// Returns the HTML character reference at the beginning of a text, if it stands for one character.
+fn reference(text: &str) -> Option<ReadCharacter> {
+    let end = text.bytes().take(MAX_REFERENCE).position(|byte| byte == b';')? + 1;
+    let decoded = html_escape::decode_html_entities(&text[..end]);
+    let mut characters = decoded.chars();
+    let character = characters.next().filter(|_| decoded != text[..end] && characters.next().is_none())?;
+    Some(ReadCharacter { place: 0..end, character })
+}
+
 /// True for signs, which are neither letters, marks, digits, white space nor invisible. Modifier letters, such as the apostrophe
 /// U+02BC, are signs here.
 fn is_sign(character: char) -> bool {
@@ -227,6 +269,8 @@ mod tests {
             ("\u{feff}she\u{200b} sl\u{ad}eeps\u{2060}\u{200e}", "she sleeps"),
             ("\u{661}\u{662}\u{6f3}\u{967}\u{1d7d8}\u{1d7ff}", "123109"),
             (" ends \u{a0}", "ends"),
+            ("she doesn&#39;t&nbsp;say &quot;no&quot;", "she doesn't say \"no\""),
+            ("a&b; &euro; &#x1f436; &;", "a&b; &euro; &#x1f436; &;"),
             ("\u{200b}", ""),
             ("\u{41f} \u{3a9} \u{4e2d} \u{1f436}", "\u{41f} \u{3a9} \u{4e2d} \u{1f436}"),
         ] {

@@ -23,6 +23,13 @@ pub struct Segmentation {
     pub cut: bool,
 }
 
+/// Iterates over the range of words that each token writes: its word, and the words after it in which no token begins, such as
+/// characters of a script without spaces. There are so many `words`.
+pub fn words_of_tokens(word_of_token: &[usize], words: usize) -> impl Iterator<Item = Range<usize>> {
+    let next = word_of_token.iter().skip(1).copied().chain([words]);
+    word_of_token.iter().zip(next).map(|(&word, next)| word..next.max(word + 1))
+}
+
 impl Segmentation {
     /// Share of tokens that the vocabulary does not cover; 0 without tokens. A space alone does not count.
     pub fn unknown_share(&self) -> f64 {
@@ -34,6 +41,11 @@ impl Segmentation {
     /// True if the vocabulary does not cover more than half of the tokens.
     pub fn is_mostly_unknown(&self) -> bool {
         self.unknown_share() > 0.5
+    }
+
+    /// Iterates over the range of words that each token writes.
+    pub fn words_of_tokens(&self) -> impl Iterator<Item = Range<usize>> {
+        words_of_tokens(&self.word_of_token, self.words.len())
     }
 
     /// Keeps at most the first `max_tokens` tokens, with their words.

@@ -39,7 +39,7 @@ impl Tokenization {
     /// single words.
     pub fn words(self) -> WordSplitting {
         match self {
-            Self::Bpe | Self::Word => WordSplitting::Whitespace,
+            Self::Bpe | Self::Word => WordSplitting::Script,
             Self::Char | Self::Letter => WordSplitting::Characters,
         }
     }

@@ -100,15 +100,20 @@ impl Truecaser {
         self.forms.get(&lower).cloned().unwrap_or(lower)
     }
 
+    /// Returns the usual form of a word, which may begin a sentence.
+    pub fn word_of(&self, word: &str, begins_sentence: bool) -> String {
+        let word = self.word(word);
+        if begins_sentence && self.capitalizes_sentences { capitalized(&word) } else { word }
+    }
+
     /// Returns a text in the usual case of its words.
     pub fn apply(&self, text: &str) -> String {
         let mut cased = String::with_capacity(text.len());
         let mut end = 0;
         for span in word_spans(text, WordSplitting::Terms) {
             cased.push_str(&text[end..span.start]);
-            let word = self.word(&text[span.clone()]);
             let is_first = !cased.contains(char::is_alphabetic);
-            cased.push_str(&if is_first && self.capitalizes_sentences { capitalized(&word) } else { word });
+            cased.push_str(&self.word_of(&text[span.clone()], is_first));
             end = span.end;
         }
         cased.push_str(&text[end..]);

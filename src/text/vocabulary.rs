@@ -317,7 +317,8 @@ impl Vocabulary {
             });
         }
         let mut word_spans = word_spans(text, words);
-        if matches!(words, WordSplitting::Characters | WordSplitting::CodePoints) {
+        if self.tokenization.are_characters() && matches!(words, WordSplitting::Characters | WordSplitting::CodePoints)
+        {
             join_composed(&mut word_spans, &spans);
         }
         Ok(Segmentation::new(text, encoding.get_ids().to_vec(), tokens, &spans, &word_spans))

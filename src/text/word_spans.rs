@@ -1,10 +1,13 @@
 //! Byte ranges of the words of a text.
+//!
+//! One rule says what a word is, for links and for all that is decided by the data: words are separated by white space, and
+//! each character of a script without spaces is a word, unless spaces separate the words of the text.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_script::{Script, UnicodeScript};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -12,52 +15,119 @@ use unicode_segmentation::UnicodeSegmentation;
 /// takes quadratic time.
 pub const LONGEST_WORD: usize = 1000;
 
+/// Scripts without spaces between words: ideographs, syllables and the scripts of South East Asia (the classes ID and SA of
+/// UAX #14), and Tibetan.
+const UNSPACED_SCRIPTS: [Script; 17] = [
+    Script::Bopomofo,
+    Script::Han,
+    Script::Hiragana,
+    Script::Katakana,
+    Script::Khitan_Small_Script,
+    Script::Khmer,
+    Script::Lao,
+    Script::Myanmar,
+    Script::Nushu,
+    Script::New_Tai_Lue,
+    Script::Tai_Le,
+    Script::Tai_Tham,
+    Script::Tai_Viet,
+    Script::Tangut,
+    Script::Thai,
+    Script::Tibetan,
+    Script::Yi,
+];
+/// Maximum mean number of characters of a script without spaces between the spaces of a text whose words spaces separate.
+/// Words of Japanese and Chinese have about 2, those of Thai, Khmer and Burmese about 3; phrases of Thai have 8 and more.
+const MAX_MEAN_SPACED_WORD: usize = 4;
+/// Maximum mean number of characters of single words in scripts without spaces. Sentences have 10 and more.
+const MAX_MEAN_SINGLE_WORD: usize = 8;
+
 /// Definition of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub enum WordSplitting {
-    /// Split at whitespace.
+    /// Split at whitespace; each character of a script without spaces, such as Han, kana or Thai, is a word, unless spaces
+    /// separate the words of the text.
     #[default]
+    Script,
+    /// Split at whitespace only.
     Whitespace,
-    /// Split at whitespace, and split punctuation and symbols off both ends of words, not inside, as in `l'été` or
-    /// `well-known`.
+    /// As script, and split punctuation and symbols off both ends of words, not inside, as in `l'été` or `well-known`.
     Punctuation,
-    /// As [`Self::Punctuation`], but each character of scripts without spaces is a word; for terminology.
+    /// Each character other than white space, together with its marks.
+    Characters,
+    /// As [`Self::Punctuation`], but each character of scripts without spaces is always a word; for terminology.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", value(skip))]
     Terms,
-    /// Each character other than white space, together with its marks (a grapheme cluster, UAX #29), for texts in character
-    /// tokens.
-    #[serde(skip)]
-    #[cfg_attr(feature = "cli", value(skip))]
-    Characters,
     /// Each code point other than white space, for copying unknown ones.
     #[serde(skip)]
     #[cfg_attr(feature = "cli", value(skip))]
     CodePoints,
 }
 
-/// Returns true if no text has more than one word.
+/// Returns true if no text has white space between words, and the texts are too short for sentences of a script without
+/// spaces.
 pub fn are_single_words(texts: impl IntoIterator<Item = impl AsRef<str>>) -> bool {
-    texts.into_iter().all(|text| split_whitespace(text.as_ref()).len() <= 1)
+    let (mut count, mut characters) = (0, 0);
+    for text in texts {
+        let text = text.as_ref();
+        if split_whitespace(text).len() > 1 {
+            return false;
+        }
+        count += 1;
+        characters += unspaced_characters(text);
+    }
+    are_short_enough(count, characters)
+}
+
+/// Returns true if so many texts with so many characters of scripts without spaces may be single words.
+pub(super) fn are_short_enough(texts: usize, characters: usize) -> bool {
+    characters <= MAX_MEAN_SINGLE_WORD * texts
+}
+
+/// Returns the number of characters of scripts without spaces.
+pub(super) fn unspaced_characters(text: &str) -> usize {
+    if text.is_ascii() {
+        return 0;
+    }
+    text.graphemes(true).filter(|grapheme| grapheme.starts_with(is_unspaced)).count()
+}
+
+/// Returns the scripts of the characters that are words of their own, since no spaces separate words. Empty if spaces do.
+pub fn scripts_without_spaces(text: &str) -> Vec<Script> {
+    if !has_unspaced_words(text, &split_whitespace(text)) {
+        return Vec::new();
+    }
+    let first = text.graphemes(true).filter_map(|grapheme| grapheme.chars().next());
+    first.filter(|&character| is_unspaced(character)).map(|character| character.script()).collect()
 }
 
 /// Returns the byte ranges of the words of a text.
 pub fn word_spans(text: &str, words: WordSplitting) -> Vec<Range<usize>> {
+    let chunks = split_whitespace(text);
     match words {
-        WordSplitting::Whitespace => split_whitespace(text),
-        WordSplitting::Punctuation => {
-            split_whitespace(text).into_iter().flat_map(|span| split_punctuation(text, span)).collect()
+        WordSplitting::Whitespace => chunks,
+        WordSplitting::Script if has_unspaced_words(text, &chunks) => {
+            chunks.into_iter().flat_map(|span| split_unspaced(text, span)).collect()
         }
-        WordSplitting::Terms => word_spans(text, WordSplitting::Punctuation)
-            .into_iter()
-            .flat_map(|span| split_unspaced(text, span))
-            .collect(),
+        WordSplitting::Script => chunks,
+        WordSplitting::Punctuation if has_unspaced_words(text, &chunks) => word_spans(text, WordSplitting::Terms),
+        WordSplitting::Punctuation => chunks.into_iter().flat_map(|span| split_punctuation(text, span)).collect(),
+        WordSplitting::Terms => {
+            let words = chunks.into_iter().flat_map(|span| split_unspaced(text, span));
+            words.flat_map(|span| split_punctuation(text, span)).collect()
+        }
         WordSplitting::Characters => characters(text),
         WordSplitting::CodePoints => code_points(text),
     }
+}
+
+/// Returns the words of a text as spaces and punctuation separate them in every script.
+pub(super) fn spaced_words(text: &str) -> impl Iterator<Item = &str> {
+    split_whitespace(text).into_iter().flat_map(|span| split_punctuation(text, span)).map(|span| &text[span])
 }
 
 /// Returns the byte ranges of the words of a text, in their order. Only white space is between them; words that are not there
@@ -74,18 +144,43 @@ pub fn locate_words(text: &str, words: &[String]) -> Vec<Range<usize>> {
     spans
 }
 
-/// Splits off the characters of scripts without spaces.
+/// Returns true if a text, split at white space into chunks, has characters of a script without spaces, whose words spaces do
+/// not separate. Spaces around other scripts, and after punctuation, separate no words.
+fn has_unspaced_words(text: &str, chunks: &[Range<usize>]) -> bool {
+    let characters = unspaced_characters(text);
+    let separates = |pair: &&[Range<usize>]| {
+        let [before, after] = [&pair[0], &pair[1]].map(|span| &text[span.clone()]);
+        ends_unspaced(before) && (after.starts_with(is_unspaced) || is_punctuation(after))
+    };
+    let spaces = if characters == 0 { 0 } else { chunks.windows(2).filter(separates).count() };
+    characters > 0 && (spaces == 0 || characters > MAX_MEAN_SPACED_WORD * (spaces + 1))
+}
+
+/// Returns true if the last character of a text is of a script without spaces.
+fn ends_unspaced(text: &str) -> bool {
+    text.graphemes(true).next_back().is_some_and(|grapheme| grapheme.starts_with(is_unspaced))
+}
+
+/// Splits a chunk between white space into the characters of scripts without spaces and what is between them, without
+/// punctuation at its ends. A chunk without such characters stays whole.
 fn split_unspaced(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
-    let mut spans: Vec<Range<usize>> = Vec::new();
-    let mut unspaced = true;
-    for (index, grapheme) in text[span.clone()].grapheme_indices(true) {
-        let range = span.start + index..span.start + index + grapheme.len();
-        let before = std::mem::replace(&mut unspaced, grapheme.starts_with(is_unspaced));
-        match spans.last_mut().filter(|_| !before && !unspaced) {
-            Some(last) => last.end = range.end,
-            None => spans.push(range),
+    const ZERO_WIDTH_SPACE: &str = "\u{200b}";
+    let chunk = &text[span.clone()];
+    if chunk.is_ascii() || !chunk.contains(is_unspaced) {
+        return vec![span];
+    }
+    let mut spans = Vec::new();
+    let mut other = span.start;
+    for (index, grapheme) in chunk.grapheme_indices(true) {
+        let character = span.start + index..span.start + index + grapheme.len();
+        let is_word = grapheme.starts_with(is_unspaced);
+        if is_word || grapheme == ZERO_WIDTH_SPACE {
+            spans.extend(split_punctuation(text, other..character.start));
+            other = character.end;
+            spans.extend(is_word.then_some(character));
         }
     }
+    spans.extend(split_punctuation(text, other..span.end));
     spans
 }
 
@@ -158,11 +253,15 @@ pub fn strip_punctuation(word: &str) -> &str {
     if bare.is_empty() { word } else { bare }
 }
 
-/// True for characters of scripts written without spaces between words.
+/// True for letters and marks that occur only in scripts without spaces between words. Digits form numbers in every script.
 pub fn is_unspaced(character: char) -> bool {
-    use Script::{Bopomofo, Han, Hiragana, Katakana, Khmer, Lao, Myanmar, Thai};
-    !character.is_ascii()
-        && matches!(character.script(), Bopomofo | Han | Hiragana | Katakana | Khmer | Lao | Myanmar | Thai)
+    if character.is_ascii() || !is_of_word(character) {
+        return false;
+    }
+    let scripts = character.script_extension();
+    !scripts.is_empty()
+        && scripts.iter().all(|script| UNSPACED_SCRIPTS.contains(&script))
+        && character.general_category() != GeneralCategory::DecimalNumber
 }
 
 fn split_whitespace(text: &str) -> Vec<Range<usize>> {
@@ -199,16 +298,70 @@ mod tests {
     #[test]
     fn terms_split_unspaced_scripts() {
         for (text, words) in [
-            ("我有3本(Rust)书。", &["我", "有", "3", "本", "(Rust)", "书", "。"][..]),
+            ("我有3本(Rust)书。", &["我", "有", "3", "本", "(", "Rust", ")", "书", "。"][..]),
             ("ein Hund, ไทย가", &["ein", "Hund", ",", "ไ", "ท", "ย", "가"]),
+            ("我 喜欢 你 。", &["我", "喜", "欢", "你", "。"]),
         ] {
             assert_eq!(split(text, WordSplitting::Terms), words);
         }
     }
 
     #[test]
+    fn characters_of_scripts_without_spaces_are_words() {
+        for (text, words) in [
+            ("彼は。OKだ、(はい)", &["彼", "は", "。", "OK", "だ", "、", "(", "は", "い", ")"][..]),
+            ("ラーメン々〇ﾊﾝ", &["ラ", "ー", "メ", "ン", "々", "〇", "ﾊ", "ﾝ"]),
+            ("I love 日本, too.", &["I", "love", "日", "本", ",", "too."]),
+            ("我用 Rust 写 3,000 行代码", &["我", "用", "Rust", "写", "3,000", "行", "代", "码"]),
+            ("はい！　そうです。", &["は", "い", "！", "そ", "う", "で", "す", "。"]),
+            ("東京 (Tokyo)", &["東", "京", "(Tokyo)"]),
+            // Digits form numbers; marks belong to their characters; a zero-width space is none.
+            ("น้ำ๒๕๖๒\u{200b}ตำ", &["น้ำ", "๒๕๖๒", "ตำ"]),
+            // A space between phrases of Thai.
+            ("ฉันรักคุณมากที่สุด เขาก็รักคุณเหมือนกัน", &[]),
+            ("ខមក", &["ខ", "ម", "ក"]),
+            ("ລາວ", &["ລ", "າ", "ວ"]),
+            ("ကခဂ", &["က", "ခ", "ဂ"]),
+        ] {
+            let found = split(text, WordSplitting::Script);
+            if words.is_empty() {
+                assert_eq!(found.len(), unspaced_characters(text), "{text}");
+            } else {
+                assert_eq!(found, words);
+                assert_eq!(split(text, WordSplitting::Whitespace), Vec::from_iter(text.split_whitespace()));
+            }
+        }
+    }
+
+    #[test]
+    fn spaces_may_separate_words_of_every_script() {
+        for text in [
+            "彼 は つら い 人生 を 送 っ た 。",
+            "はい 。",
+            "私 は Rust が 好き",
+            "ฉัน รัก คุณ มาก",
+            "The cat's asleep, (isn't it?)",
+            "나는 고양이를 좋아한다.",
+            "قط ينام।",
+            "un cafe\u{301}. maˊ, (e\u{300})",
+        ] {
+            assert_eq!(split(text, WordSplitting::Script), Vec::from_iter(text.split_whitespace()), "{text}");
+            assert!(scripts_without_spaces(text).is_empty());
+        }
+        assert_eq!(split("私 は「Rust」 が 好き", WordSplitting::Punctuation), ["私", "は「Rust", "」", "が", "好き"]);
+    }
+
+    #[test]
+    fn single_words_are_short_in_scripts_without_spaces() {
+        assert!(are_single_words(["abandonner", "Donaudampfschifffahrtsgesellschaft", ""]));
+        assert!(are_single_words(["とうきょう", "あいさつ", "しょうぼうしょのちかく", "猫"]));
+        assert!(!are_single_words(["自分の事をしろ。", "彼はつらい人生を送った。"]));
+        assert!(!are_single_words(["foxes", "two words"]));
+    }
+
+    #[test]
     fn splits_at_white_space() {
-        for words in [WordSplitting::Whitespace, WordSplitting::Punctuation] {
+        for words in [WordSplitting::Script, WordSplitting::Whitespace, WordSplitting::Punctuation] {
             assert!(word_spans("", words).is_empty());
             assert!(word_spans(" \u{a0}", words).is_empty());
             assert_eq!(word_spans(" l'été  vient", words), [1..8, 10..15]);
@@ -221,7 +374,7 @@ mod tests {
             ("«Well-known», he said...", &["«", "Well-known", "»", ",", "he", "said", "..."][..]),
             ("?! – हिन्दी। مرحبا؟", &["?", "!", "–", "हिन्दी", "।", "مرحبا", "؟"]),
             // Tibetan, N'Ko, Syriac.
-            ("༄༅།བོད། ߞߎߡߊ߹ ܫܠܡܐ܀", &["༄", "༅", "།", "བོད", "།", "ߞߎߡߊ", "߹", "ܫܠܡܐ", "܀"]),
+            ("༄༅།བོད། ߞߎߡߊ߹ ܫܠܡܐ܀", &["༄", "༅", "།", "བོ", "ད", "།", "ߞߎߡߊ", "߹", "ܫܠܡܐ", "܀"]),
             // Digits are not punctuation.
             ("۱۹۹۰ «۲۰» 20€", &["۱۹۹۰", "«", "۲۰", "»", "20", "€"]),
             ("👍🏽👍🏽! 👩‍👩‍👧ok", &["👍🏽👍🏽", "!", "👩‍👩‍👧", "ok"]),

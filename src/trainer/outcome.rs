@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::model_quality::ModelQuality;
 use crate::checkpoint::{Config, ModelDir};
 use crate::render::clock;
 use crate::reporter::{Reporter, counted};
@@ -18,6 +19,8 @@ pub struct TrainingOutcome {
     pub summary: String,
     /// Validation pairs.
     pub validation: Vec<Pair>,
+    /// Quality of the model on pairs that it was not trained on; none if training was interrupted, and with too few pairs.
+    pub quality: Option<ModelQuality>,
     /// Error of an optional file that could not be written.
     pub unrecorded: Result<()>,
 }
@@ -29,6 +32,7 @@ impl TrainingOutcome {
             reason: StopReason::Interrupted,
             summary: "interrupted; --resume continues from here".to_owned(),
             validation: Vec::new(),
+            quality: None,
             unrecorded: Ok(()),
         }
     }
@@ -60,7 +64,7 @@ pub(super) fn describe(config: &Config, reporter: &dyn Reporter) {
     }
 }
 
-/// Describes why a run ended, where the model is, and that its validation scores are not those of unseen data.
+/// Describes why a run ended, and where the model is.
 pub(super) fn summary(
     reason: StopReason,
     settings: &TrainingSettings,
@@ -73,9 +77,10 @@ pub(super) fn summary(
             "time limit reached after the first step; --resume with more --max-minutes continues".to_owned()
         }
         StopReason::Time => "time limit reached; --resume with more --max-minutes continues".to_owned(),
-        StopReason::Patience => {
-            format!("no improvement for {}", counted(settings.patience.unwrap_or_default() as usize, "validation"))
-        }
+        StopReason::Patience => match settings.patience {
+            Some(patience) => format!("no improvement for {}", counted(patience as usize, "validation")),
+            None => "ended early, since validation stopped improving".to_owned(),
+        },
         StopReason::Interrupted => "interrupted; --resume continues from here".to_owned(),
     };
     let kept = match settings.retention() {
@@ -83,8 +88,7 @@ pub(super) fn summary(
         None => String::new(),
     };
     format!(
-        "{cause}: {} in {}; the best model (step {}) is in {}{kept}; validation chose it, so expect \
-         slightly lower scores on other pairs",
+        "{cause}: {} in {}; the best model (step {}) is in {}{kept}",
         counted(progress.step as usize, "step"),
         clock(Duration::from_secs_f64(progress.seconds)),
         progress.best_step,

@@ -10,7 +10,7 @@ use crate::alignment::Alignment;
 use crate::checkpoint::{Checkpoint, EventFile, Lock, ModelDir};
 use crate::error::message_of;
 use crate::render::{
-    AttentionFrame, Axis, Figure, FramePair, Series, event_file_header, scalars_event, write_stacked,
+    AttentionFrame, Axis, Figure, FramePair, Mark, Scale, Series, event_file_header, scalars_event, write_stacked,
     write_training_page,
 };
 use crate::training::{Event, Observer, Sample, Snapshot, Store};
@@ -253,6 +253,11 @@ struct Curve {
 }
 
 impl Curve {
+    /// Returns the curve of a number in the progress reports.
+    const fn progress(name: &'static str, number: &'static str) -> Self {
+        Self { name, event: "progress", number, factor: 1.0 }
+    }
+
     /// Returns the curve of a number in the validations.
     const fn validation(name: &'static str, number: &'static str) -> Self {
         Self { name, event: "validation", number, factor: 1.0 }
@@ -276,10 +281,8 @@ impl Curve {
     }
 }
 
-const LOSS: [Curve; 2] = [
-    Curve { name: "training", event: "progress", number: "/loss", factor: 1.0 },
-    Curve::validation("validation", "/loss"),
-];
+const PERPLEXITY: [Curve; 2] =
+    [Curve::progress("training, with dropout", "/perplexity"), Curve::validation("validation", "/perplexity")];
 const SCORES: [Curve; 3] = [
     Curve::validation("BLEU", "/bleu"),
     Curve::validation("chrF", "/chrf"),
@@ -288,32 +291,38 @@ const SCORES: [Curve; 3] = [
 /// Scores of single words, about which BLEU says little.
 const SCORES_OF_WORDS: [Curve; 2] = [Curve::validation("WER", "/wer"), Curve::validation("PER", "/per")];
 const ATTENTION: [Curve; 5] = [
-    Curve::share("flatness", "/attention/normalized_entropy"),
-    Curve::share("on the end", "/attention/end"),
-    Curve::share("on punctuation", "/attention/punctuation"),
-    Curve::share("diagonal", "/attention/diagonality"),
-    Curve::share("coverage", "/attention/coverage"),
+    Curve::share("entropy, of the maximum", "/attention/normalized_entropy"),
+    Curve::share("weight on </s>", "/attention/end"),
+    Curve::share("weight on punctuation", "/attention/punctuation"),
+    Curve::share("correlation of positions", "/attention/diagonality"),
+    Curve::share("covered source tokens", "/attention/coverage"),
 ];
+const OPTIMIZATION: [Curve; 2] =
+    [Curve::progress("learning rate", "/learning_rate"), Curve::progress("gradient norm", "/gradient_norm")];
 
-/// Returns the curves of loss, scores and attention by step.
+/// Returns the curves of perplexity, scores, attention and optimization by step.
 fn curves(reports: &[Value]) -> Vec<Figure> {
     let of_words = reports.iter().any(|report| report["wer"].is_number());
+    let scores = if of_words { &SCORES_OF_WORDS[..] } else { &SCORES[..] };
     let figures = [
-        figure("loss, nats per token", &LOSS, reports),
-        figure("scores, %", if of_words { &SCORES_OF_WORDS[..] } else { &SCORES[..] }, reports),
-        figure("attention, %", &ATTENTION, reports),
+        figure("perplexity per token", Scale::Logarithmic, &PERPLEXITY, reports),
+        figure("scores, %", Scale::Linear, scores, reports),
+        figure("attention, %", Scale::Linear, &ATTENTION, reports),
+        figure("optimization", Scale::Logarithmic, &OPTIMIZATION, reports),
     ];
     figures.into_iter().filter(|figure| !figure.series.is_empty()).collect()
 }
 
-/// Returns the figure of curves, without those that have no points.
-fn figure(label: &str, curves: &[Curve], reports: &[Value]) -> Figure {
+/// Returns the figure of curves, without those that have no points, up to the last step. The best validation is marked.
+fn figure(label: &str, scale: Scale, curves: &[Curve], reports: &[Value]) -> Figure {
     let series = curves.iter().map(|curve| curve.series(reports));
+    let best = reports.iter().rfind(|report| report["best"] == true).and_then(|report| report["step"].as_f64());
     Figure {
-        x: Axis { label: "steps".to_owned(), whole: true },
-        y: Axis { label: label.to_owned(), whole: false },
+        x: Axis { label: "steps".to_owned(), scale: Scale::WholeToLast },
+        y: Axis { label: label.to_owned(), scale },
         series: series.filter(|series| !series.points.is_empty()).collect(),
         counts: None,
+        mark: best.map(|x| Mark { x, name: "kept model".to_owned() }),
     }
 }
 
@@ -324,15 +333,22 @@ mod tests {
     #[test]
     fn plots_reports_as_curves() {
         let reports = [
-            json!({"event": "progress", "step": 50, "loss": 4.0}),
-            json!({"event": "validation", "step": 60, "loss": 3.5, "bleu": 1.0, "chrf": 20.0, "exact_match": 0.0,
+            json!({"event": "progress", "step": 50, "loss": 4.0, "perplexity": 40.0, "learning_rate": 0.002}),
+            json!({"event": "validation", "step": 60, "perplexity": 30.0, "best": true, "bleu": 1.0, "chrf": 20.0, "exact_match": 0.0,
                 "attention": {"end": 0.25, "punctuation": 0.1, "diagonality": -0.1, "coverage": 1.0}}),
         ];
         let figures = curves(&reports);
-        assert_eq!(figures.iter().map(|figure| figure.series.len()).collect::<Vec<_>>(), [2, 3, 4], "hard attention");
-        assert_eq!(figures[0].series[0].points, [[50.0, 4.0]]);
+        assert_eq!(
+            figures.iter().map(|figure| figure.series.len()).collect::<Vec<_>>(),
+            [2, 3, 4, 1],
+            "hard attention"
+        );
+        assert_eq!(figures[0].series[0].points, [[50.0, 40.0]]);
+        assert_eq!(figures[0].mark.as_ref().unwrap().x, 60.0);
         assert_eq!(figures[2].series[0].points, [[60.0, 25.0]]);
-        assert_eq!(curves(&reports[..1]).len(), 1, "no scores yet");
+        assert_eq!(curves(&reports[..1]).len(), 2, "no scores yet");
+        let earlier = json!({"event": "progress", "step": 50, "loss": 4.0});
+        assert!(curves(&[earlier]).is_empty(), "label smoothing is in the loss");
         let single_words = json!({"event": "validation", "step": 60, "bleu": 0.0, "wer": 60.0, "per": 20.0});
         let curves = curves(&[single_words]);
         assert_eq!(curves[0].series.iter().map(|series| series.name.as_str()).collect::<Vec<_>>(), ["WER", "PER"]);

@@ -29,8 +29,14 @@ pub(super) fn resume(out: &Path, limits: &RunLimits, sources: &ResumedSources, c
     let checkpoint = model_dir.load()?;
     let mut directory = TrainingDir { model_dir, lock: Some(lock), checkpoint };
     let data = resumed_data(&directory, sources, context.observer)?;
-    limits.apply(&mut directory.checkpoint.config.training);
-    let saved = directory.model_dir.load_resume(&directory.checkpoint, context.device)?;
+    let settings = &mut directory.checkpoint.config.training;
+    let before = (settings.max_epochs, settings.max_minutes);
+    limits.apply(settings);
+    let is_replanned = before != (settings.max_epochs, settings.max_minutes);
+    let mut saved = directory.model_dir.load_resume(&directory.checkpoint, context.device)?;
+    if is_replanned {
+        saved.progress.shortened_plan = None;
+    }
     let data = directory.session_data(data)?;
     let state = directory.restored_state(saved, &data.examples)?;
     let max_epochs = directory.checkpoint.config.training.max_epochs;

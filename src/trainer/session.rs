@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use super::data::TrainingData;
+use super::model_quality::{ModelQuality, TrainingEnd, TrainingExtract};
 use super::outcome::{TrainingOutcome, describe, summary};
 use super::recorder::Recorder;
 use super::run_context::RunContext;
@@ -16,15 +17,15 @@ use crate::reporter::{Reporter, Silent};
 use crate::text::{EncodedCorpus, Pair};
 use crate::training::{
     AlignmentTargets, EpochData, Event, Optimizer, StopReason, TrainState, TrainingLoop, TrainingLoopParts,
-    ValidationSet,
+    ValidationSet, unigram_perplexity,
 };
 use crate::translator::Translator;
 
 /// Number of validation pairs whose translations and attention each validation reports.
 const SAMPLES: usize = 5;
 
-/// Maximum number of validation pairs that calibrate confidence.
-const CALIBRATION_PAIRS: usize = 1000;
+/// Maximum number of validation pairs that measure the trained model and calibrate its confidence.
+const MEASURED_PAIRS: usize = 1000;
 
 /// Model directory of a training, with the configuration and vocabularies of its model.
 pub(super) struct TrainingDir {
@@ -38,6 +39,7 @@ pub(super) struct TrainingDir {
 pub(super) struct SessionData {
     pub examples: EpochData,
     pub validation: EncodedCorpus,
+    extract: TrainingExtract,
 }
 
 /// Parameters, which track gradients, with the optimizer and the progress of their training.
@@ -90,8 +92,9 @@ impl TrainingDir {
         };
         let vocabularies = [self.checkpoint.source.clone(), self.checkpoint.target.clone()];
         let augmentation = training.augmentation();
+        let extract = TrainingExtract::new(&data.training.pairs, &data.validation.pairs);
         let examples = EpochData::new(data.training, &vocabularies, alignment_targets, augmentation, text.max_length)?;
-        Ok(SessionData { examples, validation: data.validation })
+        Ok(SessionData { examples, validation: data.validation, extract })
     }
 
     /// Returns the alignment targets of pairs. The aligner is loaded from its file, in a new training too: in memory it holds
@@ -115,15 +118,24 @@ impl TrainingDir {
         Ok(AlignmentTargets::new(pairs, &aligner, weight))
     }
 
-    /// Calibrates the confidence of the trained model on pairs that it was not trained on, and saves the calibration.
-    fn calibrate(mut self, validation: &[Pair], context: RunContext) -> Result<()> {
+    /// Measures the trained model on pairs that it was not trained on, and saves the calibration of its confidence. None if there
+    /// are too few.
+    fn measure(
+        mut self,
+        held_out: &[Pair],
+        extract: &TrainingExtract,
+        end: &TrainingEnd,
+        context: RunContext,
+    ) -> Result<Option<ModelQuality>> {
         if self.checkpoint.config.data.validated_on_training {
-            return Ok(());
+            return Ok(None);
         }
         let translator = Translator::load_on(self.model_dir.path(), context.device)?;
-        self.checkpoint.config.confidence = translator.calibrate(validation, context.observer)?;
+        let translated = translator.translate_sources(held_out, context.observer)?;
+        self.checkpoint.config.confidence = translator.calibrate(held_out, &translated)?;
         self.ensure_held()?;
-        self.model_dir.save_config(&self.checkpoint)
+        self.model_dir.save_config(&self.checkpoint)?;
+        ModelQuality::measure(&translator, held_out, &translated.translations, extract, end)
     }
 }
 
@@ -174,6 +186,11 @@ impl Session {
             samples: &samples,
             source_vocabulary: &checkpoint.source,
             target_vocabulary: &checkpoint.target,
+            unigram_perplexity: unigram_perplexity(
+                data.examples.examples(),
+                &data.validation.examples,
+                checkpoint.config.architecture.target_vocabulary,
+            ),
         };
         let mut training = TrainingLoop::new(TrainingLoopParts {
             model,
@@ -193,16 +210,23 @@ impl Session {
             None => (training.run(timing.save_every, &mut Silent)?, Ok(())),
         };
         let summary = summary(reason, settings, training.progress(), model_dir);
-        drop(training);
-        if lock.is_none() {
-            return Ok(TrainingOutcome { reason, summary, validation: Vec::new(), unrecorded });
-        }
-        let calibrated = match reason {
-            StopReason::Interrupted => Ok(()),
-            _ => directory.calibrate(&data.validation.subsample(CALIBRATION_PAIRS).pairs, context),
+        let end = TrainingEnd {
+            metric: settings.metric,
+            selection_bias: training.selection_bias(),
+            unigram_perplexity: validation.unigram_perplexity,
+            reason,
         };
-        let unrecorded = unrecorded.and(calibrated);
-        Ok(TrainingOutcome { reason, summary, validation: data.validation.pairs, unrecorded })
+        drop(training);
+        if lock.is_none() || reason == StopReason::Interrupted {
+            return Ok(TrainingOutcome { reason, summary, validation: Vec::new(), quality: None, unrecorded });
+        }
+        let held_out = data.validation.subsample(MEASURED_PAIRS).pairs;
+        let quality = directory.measure(&held_out, &data.extract, &end, context);
+        let (quality, unrecorded) = match quality {
+            Ok(quality) => (quality, unrecorded),
+            Err(error) => (None, unrecorded.and(Err(error))),
+        };
+        Ok(TrainingOutcome { reason, summary, validation: data.validation.pairs, quality, unrecorded })
     }
 }
 

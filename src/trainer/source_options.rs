@@ -18,6 +18,7 @@ use crate::text::{Languages, LayoutArgs, OnError};
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(feature = "cli", command(next_help_heading = "Data"))]
 #[cfg_attr(feature = "cli", command(group = clap::ArgGroup::new(SourceOptions::CHANGEABLE).multiple(true)))]
 pub struct SourceOptions {
     /// Files of training pairs, one per line: source TAB target, or source ||| target [default: standard input if it is a pipe
@@ -30,29 +31,22 @@ pub struct SourceOptions {
             value_name = "FILE.tsv[:WEIGHT]",
             value_parser = WeightedFile::parser(),
             num_args = 1..,
-            conflicts_with_all = ["source", "target"],
-            help_heading = "Data"
+            conflicts_with_all = ["source", "target"]
         )
     )]
     pub train: Vec<WeightedFile>,
 
     /// Tags for multilingual training, one for each file of --train. A tag is a single token, put before each source sentence
     /// of its file and of the corresponding --valid file. Sentences to translate need the tag too.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "TAG", num_args = 1.., help_heading = "Data"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TAG", num_args = 1..))]
     pub tag_source: Vec<String>,
 
     /// File of source sentences for training, one per line, with their translations in --target.
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, group = SourceOptions::CHANGEABLE, value_name = "FILE", requires = "target", help_heading = "Data")
-    )]
+    #[cfg_attr(feature = "cli", arg(long, group = SourceOptions::CHANGEABLE, value_name = "FILE", requires = "target"))]
     pub source: Option<PathBuf>,
 
     /// File of target sentences for training, one per line.
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, group = SourceOptions::CHANGEABLE, value_name = "FILE", requires = "source", help_heading = "Data")
-    )]
+    #[cfg_attr(feature = "cli", arg(long, group = SourceOptions::CHANGEABLE, value_name = "FILE", requires = "source"))]
     pub target: Option<PathBuf>,
 
     /// Files of validation pairs [default: data/validation.tsv for the shipped corpus, else a twentieth of the training
@@ -64,8 +58,7 @@ pub struct SourceOptions {
             group = SourceOptions::CHANGEABLE,
             value_name = "FILE.tsv",
             num_args = 1..,
-            conflicts_with_all = ["valid_source", "valid_target"],
-            help_heading = "Data"
+            conflicts_with_all = ["valid_source", "valid_target"]
         )
     )]
     pub valid: Vec<PathBuf>,
@@ -77,8 +70,7 @@ pub struct SourceOptions {
             long,
             group = SourceOptions::CHANGEABLE,
             value_name = "FILE",
-            requires = "valid_target",
-            help_heading = "Data"
+            requires = "valid_target"
         )
     )]
     pub valid_source: Option<PathBuf>,
@@ -90,18 +82,14 @@ pub struct SourceOptions {
             long,
             group = SourceOptions::CHANGEABLE,
             value_name = "FILE",
-            requires = "valid_source",
-            help_heading = "Data"
+            requires = "valid_source"
         )
     )]
     pub valid_target: Option<PathBuf>,
 
     /// Files of target sentences without sources, one per line. A reverse model, trained first, translates them, and the model
     /// learns the pairs that result too (back-translation).
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, group = SourceOptions::CHANGEABLE, value_name = "FILE", num_args = 1.., help_heading = "Data")
-    )]
+    #[cfg_attr(feature = "cli", arg(long, group = SourceOptions::CHANGEABLE, value_name = "FILE", num_args = 1..))]
     pub monolingual_target: Vec<PathBuf>,
 
     /// Layout of the files of pairs.
@@ -111,14 +99,11 @@ pub struct SourceOptions {
 
     /// Languages of the pairs, such as en-fr, by which serve chooses the model [default: those that names of files or columns
     /// tell, as train.en and train.fr, en-fr.tsv, or English and French].
-    #[cfg_attr(feature = "cli", arg(long, value_name = "SOURCE-TARGET", help_heading = "Data"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SOURCE-TARGET"))]
     pub languages: Option<Languages>,
 
     /// Treatment of lines that cannot be read, such as lines that are not UTF-8 [default: fail].
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "HOW", value_parser = fail_or_skip(), conflicts_with = "guide", help_heading = "Data")
-    )]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "HOW", value_parser = fail_or_skip(), conflicts_with = "guide"))]
     pub on_error: Option<OnError>,
 
     /// Files for attention. On the command line they stand apart, since the help lists them under another heading.
@@ -138,7 +123,7 @@ impl SourceOptions {
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct AttentionFiles {
     /// File of word links for guided alignment, instead of the statistical aligner's: one line of s-t links per training pair,
-    /// as fast_align writes them. Words are separated by whitespace.
+    /// as fast_align writes them. Words are separated by whitespace; in scripts without spaces, each character is one.
     #[cfg_attr(
         feature = "cli",
         arg(

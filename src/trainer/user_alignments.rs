@@ -8,8 +8,8 @@ use anyhow::{Result, anyhow};
 use crate::alignment::{Link, LinkFormat};
 use crate::text::{Pair, WordSplitting, read_links_for_each, word_spans};
 
-/// Word splitting of user links: at white space, as in the Pharaoh format.
-pub const USER_WORDS: WordSplitting = WordSplitting::Whitespace;
+/// Word splitting of user links: the default, which is at white space where spaces separate words, as in the Pharaoh format.
+pub const USER_WORDS: WordSplitting = WordSplitting::Script;
 
 /// Links by pair.
 pub struct UserAlignments(HashMap<Pair, Vec<Link>>);

@@ -120,7 +120,7 @@ impl VocabularyLearner<'_> {
         let learned = self.vocabulary(side, &folded.iter().map(|text| &**text).collect::<Vec<_>>())?;
         let known = learned.known_characters();
         for variant in rare.variants() {
-            if !known.are_in(variant.character.encode_utf8(&mut [0; 4])) {
+            if !known.has(variant.character) {
                 observer.note(&format!("{}: {variant}", ["sources", "targets"][side]));
             }
         }

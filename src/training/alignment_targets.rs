@@ -1,11 +1,13 @@
 //! Alignment targets of guided alignment training (Chen et al. 2016, "Guided Alignment Training for Topic-Aware Neural
 //! Machine Translation").
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::aligner::WordAligner;
 use crate::alignment::{Link, LinkScores};
-use crate::text::{GuideWeight, Pair, WordSplitting, word_spans};
+use crate::text::{GuideWeight, Pair, Segmentation, WordSplitting, word_spans};
 
 /// Word splitting for the statistical aligner.
 const ALIGNER_WORDS: WordSplitting = WordSplitting::Punctuation;
@@ -53,29 +55,33 @@ impl AlignmentTargets {
         self.words
     }
 
-    /// Returns the attention targets of a pair, given the word of each source and target token.
-    pub fn guide(&self, pair: usize, [source, target]: [&[usize]; 2]) -> Vec<GuideWeight> {
+    /// Returns the attention targets of a pair, given the tokens of the source and of the target.
+    pub fn guide(&self, pair: usize, [source, target]: [&Segmentation; 2]) -> Vec<GuideWeight> {
         let mut guide = Vec::new();
-        for (token, &word) in target.iter().enumerate() {
+        for (token, words) in target.words_of_tokens().enumerate() {
             let first = guide.len();
             let mut sum = 0.0;
-            for (source_token, &source_word) in source.iter().enumerate() {
-                if let Some(link) = self.link(pair, source_word, word) {
-                    sum += link.score;
-                    guide.push(guide_weight(token, source_token, link.score));
+            for (source_token, source_words) in source.words_of_tokens().enumerate() {
+                let score = self.link_score(pair, &source_words, &words);
+                if score > 0.0 {
+                    sum += score;
+                    guide.push(guide_weight(token, source_token, score));
                 }
             }
             for linked in &mut guide[first..] {
                 linked.weight = self.weight * linked.weight / sum;
             }
         }
-        guide.push(guide_weight(target.len(), source.len(), self.weight));
+        guide.push(guide_weight(target.ids.len(), source.ids.len(), self.weight));
         guide
     }
 
-    /// Returns the link between two words of a pair, if there is one.
-    fn link(&self, pair: usize, source: usize, target: usize) -> Option<&WordLink> {
-        self.pairs[pair].iter().find(|link| link.source as usize == source && link.target as usize == target)
+    /// Returns the sum of the scores of the links between some words of a pair.
+    fn link_score(&self, pair: usize, source: &Range<usize>, target: &Range<usize>) -> f32 {
+        let links = self.pairs[pair].iter();
+        let between =
+            links.filter(|link| source.contains(&(link.source as usize)) && target.contains(&(link.target as usize)));
+        between.map(|link| link.score).sum()
     }
 }
 

@@ -44,10 +44,13 @@ impl CollapseMonitor {
 
 /// Formats attention statistics in one line.
 pub fn attention_line(stats: &AttentionStats) -> String {
-    let flatness =
-        stats.row_entropy.map(|rows| format!("flatness {:.2}  ", rows.normalized_entropy)).unwrap_or_default();
+    let entropy = stats
+        .row_entropy
+        .map(|rows| format!("entropy {:.0} % of the maximum  ", 100.0 * rows.normalized_entropy))
+        .unwrap_or_default();
     format!(
-        "attention: {flatness}on the end {:.0} %  on punctuation {:.0} % ({:.0} % of tokens)  diagonal {:.2}  coverage {:.0} %",
+        "attention: {entropy}on </s> {:.0} %  on punctuation {:.0} % ({:.0} % of tokens)  correlation of positions {:.2}  \
+         coverage {:.0} %",
         100.0 * stats.end,
         100.0 * stats.punctuation,
         100.0 * stats.punctuation_tokens,
@@ -105,10 +108,9 @@ mod tests {
     #[test]
     fn formats_statistics_in_one_line() {
         let line = attention_line(&stats(None));
-        let expected =
-            "attention: flatness 0.00  on the end 0 %  on punctuation 0 % (0 % of tokens)  diagonal 0.00  coverage 0 %";
+        let expected = "attention: entropy 0 % of the maximum  on </s> 0 %  on punctuation 0 % (0 % of tokens)  correlation of positions 0.00  coverage 0 %";
         assert_eq!(line, expected);
         let hard = attention_line(&AttentionStats { row_entropy: None, ..stats(None) });
-        assert!(hard.starts_with("attention: on the end 0 %"), "{hard}");
+        assert!(hard.starts_with("attention: on </s> 0 %"), "{hard}");
     }
 }

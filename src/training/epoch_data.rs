@@ -12,7 +12,8 @@ use super::hallucination::Hallucination;
 use crate::model::TokenLexicon;
 use crate::random::SeededRng;
 use crate::text::{
-    EncodedCorpus, Example, GuideWeight, Pair, Resegmenter, UNKNOWN, Vocabulary, WordSplitting, word_spans,
+    EncodedCorpus, Example, GuideWeight, Pair, Resegmenter, Segmentation, UNKNOWN, Vocabulary, WordSplitting,
+    word_spans,
 };
 
 /// Epochs whose segmentations the lexicon is learned from.
@@ -80,7 +81,7 @@ impl EpochData {
             whole.par_iter_mut().zip(&pairs).enumerate().try_for_each(|(index, (example, pair))| {
                 let source = source.segment(&pair.source, alignment_targets.words())?;
                 let target = target.segment(&pair.target, alignment_targets.words())?;
-                example.guide = alignment_targets.guide(index, [&source.word_of_token, &target.word_of_token]);
+                example.guide = alignment_targets.guide(index, [&source, &target]);
                 Ok::<_, anyhow::Error>(())
             })?;
         }
@@ -91,6 +92,11 @@ impl EpochData {
         let concat_share = augmentation.concat_pairs;
         let hallucination = augmentation.hallucination.map(|share| Hallucination::new(share, &whole, [source, target]));
         Ok(Self { whole, alignment_targets, resegmentation, concat_share, hallucination, weights, max_length })
+    }
+
+    /// Returns the examples without augmentation.
+    pub fn examples(&self) -> &[Example] {
+        &self.whole
     }
 
     /// Returns the token lexicon of the alignment targets, over the segmentations of a few epochs.
@@ -176,7 +182,7 @@ impl EpochData {
         let mut example =
             resegmentation.segment(index, &self.whole[index], rng).filter(|example| self.fits(example))?;
         if let Some(alignment_targets) = &self.alignment_targets {
-            let [source, target] = resegmentation.words(&example, alignment_targets.words());
+            let [source, target] = resegmentation.joined(&example, alignment_targets.words());
             example.guide = alignment_targets.guide(index, [&source, &target]);
         }
         Some(example)
@@ -265,11 +271,10 @@ impl Resegmentation {
         Some(Example::new(source, target))
     }
 
-    /// Returns the word of each source and target token.
-    fn words(&self, example: &Example, words: WordSplitting) -> [Vec<usize>; 2] {
+    /// Returns the tokens of the source and of the target with their words.
+    fn joined(&self, example: &Example, words: WordSplitting) -> [Segmentation; 2] {
         let [source, target] = &self.vocabularies;
-        [source.join(&example.source, words), target.join(&example.target, words)]
-            .map(|(_, tokens)| tokens.word_of_token)
+        [source.join(&example.source, words), target.join(&example.target, words)].map(|(_, tokens)| tokens)
     }
 }
 

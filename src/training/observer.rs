@@ -18,10 +18,14 @@ pub struct StepReport {
     pub step: u64,
     /// Mean label-smoothed loss per target token, in nats, over the part of the epoch that this run has trained.
     pub loss: f64,
+    /// Perplexity per target token, without label smoothing but with dropout, over the same part of the epoch.
+    pub perplexity: f64,
     /// Completed share of the planned training.
     pub done: f64,
     /// Learning rate of this step.
     pub learning_rate: f64,
+    /// Global norm of the gradients of this step, before clipping.
+    pub gradient_norm: f64,
     /// Target tokens per second without padding, over the part of the epoch that this run has trained.
     pub tokens_per_second: f64,
     /// Seconds spent preparing, training and validating, over all runs.
@@ -84,6 +88,13 @@ pub enum Event<'a> {
         report: &'a ValidationReport,
         /// True if this is the best model so far.
         best: bool,
+    },
+    /// Begin of the decay of the learning rate before its time, since validations stopped improving.
+    Shortened {
+        /// Validations without improvement.
+        validations: u64,
+        /// Share of the planned training after which it ends.
+        share: f64,
     },
 }
 

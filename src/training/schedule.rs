@@ -20,7 +20,7 @@ pub enum Schedule {
 }
 
 /// Share of the training after which [`Schedule::Hold`] decays.
-const HOLD_SHARE: f64 = 0.6;
+pub(super) const HOLD_SHARE: f64 = 0.6;
 
 impl Schedule {
     /// Returns the factor on the learning rate after a share of the training.

@@ -44,6 +44,9 @@ pub struct TrainState {
     pub best_loss: Option<f64>,
     /// Step of the best score.
     pub best_step: u64,
+    /// Share of the planned epochs and minutes after which training ends, if validations stopped improving early.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortened_plan: Option<f64>,
     /// Seconds spent preparing, training and validating, over all runs.
     pub seconds: f64,
     /// Those spent on auxiliary models before.
@@ -75,6 +78,9 @@ impl TrainState {
         let within = self.step <= MAX_STEPS && counts.iter().all(|&count| count <= self.step);
         if !within || self.validations_since_best > self.validations || u64::from(self.decays) > self.validations {
             return Err("its counts of steps, epochs and validations are inconsistent".to_owned());
+        }
+        if self.shortened_plan.is_some_and(|share| !(share > 0.0 && share <= 1.0)) {
+            return Err("its share of the planned training is out of range".to_owned());
         }
         check_seconds(self.seconds)?;
         if !(0.0..=self.seconds).contains(&self.auxiliary_seconds) {

@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow};
 
 use super::process_group::ProcessGroup;
+use super::schedule::HOLD_SHARE;
 use super::{
-    EpochData, Event, Optimizer, Schedule, Snapshot, StepReport, StopReason, Store, TrainState, TrainingSettings,
-    ValidationReport, ValidationSet,
+    BestValidations, EpochData, Event, Optimizer, Schedule, Snapshot, StepReport, StopReason, Store, TrainState,
+    TrainingSettings, ValidationReport, ValidationSet,
 };
 use crate::communicator::Communicator;
 use crate::kernels::tensor_mut::all_finite;
+use crate::metrics::perplexity;
 use crate::model::{BatchLoss, Dropout, RnnSearch, TrainingStep};
 use crate::parameters::Gradients;
 use crate::text::Batch;
@@ -20,6 +22,16 @@ const VALIDATIONS_BEFORE_DECAY: u64 = 2;
 
 /// Consecutive steps without a finite loss and gradient after which training fails.
 const MAX_CONSECUTIVE_SKIPS: u64 = 5;
+
+/// Consecutive validations without improvement after which a training with a time limit decays the learning rate early, and
+/// their minimum share of all validations.
+const VALIDATIONS_BEFORE_END: u64 = 20;
+const STALE_SHARE: f64 = 0.25;
+
+/// Excess of the loss over that of equally likely tokens above which training has diverged, in nats per token.
+const DIVERGED: f64 = 2.0;
+/// Weight of a step in the moving average of the loss by which divergence is judged.
+const STEP_WEIGHT: f64 = 0.1;
 
 /// A training run.
 pub struct TrainingLoop<'a> {
@@ -31,9 +43,13 @@ pub struct TrainingLoop<'a> {
     validation: &'a ValidationSet<'a>,
     processes: ProcessGroup<'a>,
     progress: TrainState,
+    /// Those of this run.
+    best_validations: BestValidations,
     began: Instant,
     seconds_before: f64,
     consecutive_skips: u64,
+    /// Moving average of the loss without smoothing, in nats per token.
+    recent_loss: Option<f64>,
     last_save: Instant,
     loop_start: LoopStart,
 }
@@ -73,10 +89,18 @@ struct Improvement {
     lower_loss: bool,
 }
 
+/// Update of the parameters by a batch.
+struct Update {
+    loss: BatchLoss,
+    /// Global norm of the gradients before clipping.
+    gradient_norm: f64,
+}
+
 /// Sums over the part of an epoch that this run has trained.
 #[derive(Default)]
 struct EpochTotals {
     loss: f64,
+    negative_log_likelihood: f64,
     tokens: usize,
     time: Duration,
 }
@@ -100,8 +124,10 @@ impl<'a> TrainingLoop<'a> {
             validation,
             processes: ProcessGroup::new(communicator),
             progress,
+            best_validations: BestValidations::default(),
             began,
             consecutive_skips: 0,
+            recent_loss: None,
             last_save: Instant::now(),
         })
     }
@@ -109,6 +135,12 @@ impl<'a> TrainingLoop<'a> {
     /// Returns the training state.
     pub fn progress(&self) -> &TrainState {
         &self.progress
+    }
+
+    /// Estimates by how much the best validation of this run is better than the model is on other pairs, because validation
+    /// chose the model: in points of the metric.
+    pub fn selection_bias(&self) -> f64 {
+        self.validation.selection_bias(&self.best_validations, self.settings.metric, self.settings.seed)
     }
 
     /// Trains until a stop condition holds. The state for resuming is saved at each validation, and after `save_every`
@@ -123,7 +155,7 @@ impl<'a> TrainingLoop<'a> {
             if self.progress.epoch >= self.settings.max_epochs {
                 break StopReason::Epochs;
             }
-            if self.out_of_patience() {
+            if self.out_of_patience() || self.has_ended_early(1) {
                 break StopReason::Patience;
             }
             // A new run takes at least one step; a resumed one may have used up its time.
@@ -160,6 +192,7 @@ impl<'a> TrainingLoop<'a> {
             if self.processes.is_root() {
                 if due {
                     self.validate(store)?;
+                    self.shorten_plan(batches.len(), store)?;
                 } else {
                     self.save_if_due(save_every, store)?;
                 }
@@ -173,6 +206,9 @@ impl<'a> TrainingLoop<'a> {
             }
             if self.share_of_time() >= 1.0 {
                 return Ok(Some(StopReason::Time));
+            }
+            if self.has_ended_early(batches.len()) {
+                return Ok(Some(StopReason::Patience));
             }
             if last || self.out_of_patience() {
                 return Ok(None);
@@ -198,16 +234,44 @@ impl<'a> TrainingLoop<'a> {
     /// Returns the completed share of the planned training, given the batches of the current epoch.
     fn share_done(&self, batches: usize) -> f64 {
         let epochs = self.progress.epoch as f64 + self.progress.position as f64 / batches as f64;
-        (epochs / self.settings.max_epochs as f64).max(self.share_of_time())
+        (epochs / self.settings.max_epochs as f64).max(self.share_of_time()) / self.plan()
+    }
+
+    /// Returns the share of the planned epochs and minutes after which training ends.
+    fn plan(&self) -> f64 {
+        self.progress.shortened_plan.unwrap_or(1.0)
+    }
+
+    /// True if a shortened plan is completed.
+    fn has_ended_early(&self, batches: usize) -> bool {
+        self.progress.shortened_plan.is_some() && self.share_done(batches) >= 1.0
+    }
+
+    /// Begins the decay of the learning rate now, and shortens the rest of the training in proportion, if validations have
+    /// stopped improving. A training without a time limit, or with patience, keeps its plan.
+    fn shorten_plan(&mut self, batches: usize, store: &mut dyn Store) -> Result<()> {
+        let TrainingSettings { max_minutes, patience, schedule, .. } = self.settings;
+        let TrainState { validations, validations_since_best, shortened_plan, .. } = self.progress;
+        let done = self.share_done(batches);
+        let is_stale = validations_since_best >= VALIDATIONS_BEFORE_END
+            && validations_since_best as f64 >= STALE_SHARE * validations as f64;
+        let is_planned = *schedule != Schedule::Plateau && max_minutes.is_some() && patience.is_none();
+        if !is_planned || !is_stale || shortened_plan.is_some() || done >= HOLD_SHARE {
+            return Ok(());
+        }
+        let share = done / HOLD_SHARE;
+        self.progress.shortened_plan = Some(share);
+        store.event(&Event::Shortened { validations: validations_since_best, share })
     }
 
     /// Estimates the seconds left, given the batches of the current epoch.
     fn seconds_left(&self, batches: usize) -> f64 {
         let LoopStart { time, step } = self.loop_start;
         let pace = time.elapsed().as_secs_f64() / (self.progress.step - step) as f64;
-        let epochs = (self.settings.max_epochs - self.progress.epoch) as f64;
+        let epochs = self.plan() * self.settings.max_epochs as f64 - self.progress.epoch as f64;
         let by_epochs = pace * (epochs * batches as f64 - self.progress.position as f64);
-        let by_time = self.settings.max_minutes.map_or(f64::INFINITY, |minutes| 60.0 * minutes - self.seconds());
+        let limit = self.settings.max_minutes.map(|minutes| 60.0 * minutes * self.plan());
+        let by_time = limit.map_or(f64::INFINITY, |limit| limit - self.seconds());
         by_epochs.min(by_time).max(0.0)
     }
 
@@ -223,38 +287,44 @@ impl<'a> TrainingLoop<'a> {
     fn step<'e>(&mut self, batch: &Batch, batches: usize, totals: &mut EpochTotals) -> Result<Event<'e>> {
         let began = Instant::now();
         let learning_rate = self.learning_rate(self.share_done(batches));
-        let loss = self.update_parameters(batch, learning_rate)?;
+        let update = self.update_parameters(batch, learning_rate)?;
         self.progress.step += 1;
         self.progress.position += 1;
         self.progress.seconds = self.seconds();
-        let Some(loss) = loss else { return self.skip() };
+        let Some(Update { loss, gradient_norm }) = update else { return self.skip() };
         self.consecutive_skips = 0;
+        self.check_divergence(loss)?;
         totals.loss += loss.smoothed;
+        totals.negative_log_likelihood += loss.negative_log_likelihood;
         totals.tokens += loss.tokens;
         totals.time += began.elapsed();
         Ok(Event::Step(StepReport {
             epoch: self.progress.epoch + 1,
             step: self.progress.step,
             loss: totals.loss / totals.tokens as f64,
+            perplexity: perplexity(totals.negative_log_likelihood, totals.tokens),
             done: self.share_done(batches),
             learning_rate,
+            gradient_norm,
             tokens_per_second: totals.tokens as f64 / totals.time.as_secs_f64(),
             seconds: self.progress.seconds,
             seconds_left: self.seconds_left(batches),
         }))
     }
 
-    /// Updates the parameters by the gradients of a batch, and returns its loss. If the loss or a gradient is not finite,
-    /// nothing is updated, and there is none.
-    fn update_parameters(&mut self, batch: &Batch, learning_rate: f64) -> Result<Option<BatchLoss>> {
+    /// Updates the parameters by the gradients of a batch. If the loss or a gradient is not finite, nothing is updated, and the
+    /// result is none.
+    fn update_parameters(&mut self, batch: &Batch, learning_rate: f64) -> Result<Option<Update>> {
         let settings = self.settings;
         let dropout = Dropout::new(settings.dropout, settings.seed, self.progress.step + 1);
         let step = TrainingStep::new(batch, settings.label_smoothing, dropout).of_share(self.processes.share());
         let loss = self.model.gradients(step, &mut self.gradients)?;
         let loss = self.processes.all_reduce(&self.gradients, loss, self.model.device())?;
-        let is_updated = loss.smoothed.is_finite()
-            && self.optimizer.step(self.model.parameters(), &self.gradients, learning_rate)?.is_finite();
-        Ok(is_updated.then_some(loss))
+        if !loss.smoothed.is_finite() {
+            return Ok(None);
+        }
+        let gradient_norm = self.optimizer.step(self.model.parameters(), &self.gradients, learning_rate)?;
+        Ok(gradient_norm.is_finite().then_some(Update { loss, gradient_norm }))
     }
 
     /// Counts a step without an update.
@@ -265,18 +335,39 @@ impl<'a> TrainingLoop<'a> {
         self.progress.skipped += 1;
         self.consecutive_skips += 1;
         if self.consecutive_skips == MAX_CONSECUTIVE_SKIPS {
-            return Err(self.diverged(&format!("loss or gradient of {MAX_CONSECUTIVE_SKIPS} consecutive steps")));
+            return Err(self.not_finite(&format!("loss or gradient of {MAX_CONSECUTIVE_SKIPS} consecutive steps")));
         }
         Ok(Event::Skipped { step: self.progress.step, skipped: self.progress.skipped })
     }
 
-    fn diverged(&self, what: &str) -> anyhow::Error {
+    /// Checks that the mean loss of the last steps is not much higher than that of an untrained model.
+    ///
+    /// # Errors
+    /// Training has diverged.
+    fn check_divergence(&mut self, loss: BatchLoss) -> Result<()> {
+        let nats = loss.negative_log_likelihood / loss.tokens as f64;
+        let recent = self.recent_loss.map_or(nats, |recent| recent + STEP_WEIGHT * (nats - recent));
+        self.recent_loss = Some(recent);
+        let untrained = (self.model.architecture().target_vocabulary as f64).ln();
+        if recent <= untrained + DIVERGED {
+            return Ok(());
+        }
+        Err(self.diverged(&format!(
+            "training diverges: the loss is {recent:.1} nats per token, that of an untrained model {untrained:.1},"
+        )))
+    }
+
+    fn not_finite(&self, what: &str) -> anyhow::Error {
+        self.diverged(&format!("the {what} became infinite or NaN"))
+    }
+
+    fn diverged(&self, problem: &str) -> anyhow::Error {
         anyhow!(
-            "the {what} became infinite or NaN at step {} (epoch {}); training stopped, and the last good checkpoint, if \
-             any, was kept; try a --learning-rate below {}",
+            "{problem} at step {} (epoch {}); training stopped, and the last good checkpoint, if any, was kept; try a \
+             --learning-rate below {}",
             self.progress.step,
             self.progress.epoch + 1,
-            self.settings.learning_rate
+            self.settings.learning_rate / 2.0
         )
     }
 
@@ -333,7 +424,7 @@ impl<'a> TrainingLoop<'a> {
     fn ensure_finite(&self) -> Result<()> {
         for (name, tensor) in self.snapshot().tensors() {
             if !all_finite(tensor)? {
-                return Err(self.diverged(&name.replace('/', " ")));
+                return Err(self.not_finite(&name.replace('/', " ")));
             }
         }
         Ok(())
@@ -348,7 +439,7 @@ impl<'a> TrainingLoop<'a> {
         if report.loss.is_finite() && report.perplexity.is_finite() {
             Ok(report)
         } else {
-            Err(self.diverged("validation loss"))
+            Err(self.not_finite("validation loss"))
         }
     }
 
@@ -356,6 +447,7 @@ impl<'a> TrainingLoop<'a> {
     fn update_best(&mut self, report: &ValidationReport) -> Improvement {
         let progress = &mut self.progress;
         let validation_score = report.validation_score(self.settings.metric);
+        self.best_validations.add(validation_score, &report.translations);
         let best = validation_score.beats(progress.best_validation_score());
         let lower_loss = progress.best_loss.is_none_or(|best| report.loss < best);
         if lower_loss {
@@ -423,7 +515,8 @@ mod tests {
     fn with_training_loop(test: impl FnOnce(TrainingLoop, &EpochData)) {
         let settings = r#"{"seed": 1, "batch": {"sentences": 2}, "learning_rate": 0.01, "warmup_steps": 1, "decay": 1.0,
             "label_smoothing": 0.1, "dropout": {"embeddings": 0, "annotations": 0, "states": 0, "readout": 0},
-            "max_gradient_norm": 1.0, "max_epochs": 9, "validate_every": null, "patience": null, "metric": "bleu"}"#;
+            "max_gradient_norm": 1.0, "max_epochs": 9, "max_minutes": 1e6, "schedule": "hold", "validate_every": null,
+            "patience": null, "metric": "bleu"}"#;
         let settings: TrainingSettings = serde_json::from_str(settings).unwrap();
         let pairs = vec![Pair::new("a b c", "x y"), Pair::new("b c", "y z")];
         let vocabularies = [vocabulary("a b c"), vocabulary("x y z")];
@@ -441,6 +534,7 @@ mod tests {
             samples: &held_out,
             source_vocabulary: &vocabularies[0],
             target_vocabulary: &vocabularies[1],
+            unigram_perplexity: 7.0,
         };
         let parts = TrainingLoopParts {
             model: RnnSearch::new(architecture, parameters).unwrap(),
@@ -496,6 +590,35 @@ mod tests {
         with_training_loop(|mut training, _| {
             training.final_validation(&mut Silent).unwrap();
             assert!(training.progress.best_score.is_some() && training.progress.best_scheduled().is_none());
+        });
+    }
+
+    #[test]
+    fn training_with_a_time_limit_ends_early_without_improvement() {
+        for (validations, validations_since_best, shortened) in [(30, 19, None), (100, 20, None), (30, 20, Some(0.555))]
+        {
+            with_training_loop(|mut training, _| {
+                training.progress =
+                    TrainState { epoch: 3, validations, validations_since_best, ..TrainState::default() };
+                training.shorten_plan(4, &mut Silent).unwrap();
+                let share = training.progress.shortened_plan.map(|share| (share * 1e3).floor() / 1e3);
+                assert_eq!(share, shortened, "{validations} {validations_since_best}");
+                // The learning rate has not changed yet, and decays from now on.
+                assert_eq!(training.settings.schedule.factor(training.share_done(4)), 1.0);
+                training.progress.epoch = 5;
+                assert_eq!(training.has_ended_early(4), shortened.is_some());
+            });
+        }
+    }
+
+    #[test]
+    fn divergence_stops_training() {
+        with_training_loop(|mut training, _| {
+            let loss = |nats| BatchLoss { negative_log_likelihood: 4.0 * nats, tokens: 4, ..BatchLoss::default() };
+            training.check_divergence(loss(2.0)).unwrap();
+            training.check_divergence(loss(9.0)).unwrap();
+            let error = (0..20).find_map(|_| training.check_divergence(loss(9.0)).err()).unwrap().to_string();
+            assert!(error.contains("diverges") && error.contains("try a --learning-rate below 0.005"), "{error}");
         });
     }
 

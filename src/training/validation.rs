@@ -6,9 +6,11 @@ use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Metric, ValidationScore};
+use super::{BestValidations, Metric, ValidationScore};
 use crate::alignment::{Alignment, AttentionStats, AttentionSums};
-use crate::metrics::{self, Scores};
+use crate::metrics::{
+    self, Better, BleuStats, BleuTokenizer, ChrfStats, EditStats, ScoreOptions, Scores, SufficientStats, selection_bias,
+};
 use crate::model::{BatchLoss, RnnSearch};
 use crate::search::{BeamOptions, Source, search_all};
 use crate::text::{
@@ -30,6 +32,8 @@ pub struct ValidationSet<'a> {
     pub source_vocabulary: &'a Vocabulary,
     /// Target vocabulary.
     pub target_vocabulary: &'a Vocabulary,
+    /// Perplexity of guessing by the frequency of tokens in the training data.
+    pub unigram_perplexity: f64,
 }
 
 /// A validation pair with the model's translation.
@@ -56,6 +60,9 @@ pub struct ValidationReport {
     pub loss: f64,
     /// Perplexity per target token.
     pub perplexity: f64,
+    /// Perplexity of guessing by the frequency of tokens in the training data.
+    #[serde(skip)]
+    pub unigram_perplexity: f64,
     /// Scores of greedy translations, in percent.
     #[serde(flatten)]
     pub scores: Scores,
@@ -64,6 +71,9 @@ pub struct ValidationReport {
     pub attention: Option<AttentionStats>,
     /// Sample translations.
     pub samples: Vec<Sample>,
+    /// Greedy translations, by which the scores were computed.
+    #[serde(skip)]
+    pub translations: Vec<String>,
 }
 
 /// Results of forced decoding of the references.
@@ -88,16 +98,43 @@ impl ValidationSet<'_> {
         let ReferenceLoss { loss, attention } = self.force(model, smoothing)?;
         let translated = translated_indices(self.corpus.pairs.len());
         let translations = self.translate(model, translated.iter().map(|&index| &self.corpus.examples[index]))?;
-        let normalization = self.target_vocabulary.normalization();
-        let references: Vec<Cow<str>> =
-            translated.iter().map(|&index| normalization.apply(&self.corpus.pairs[index].target)).collect();
+        let references = self.references();
+        let tokenizer = BleuTokenizer::for_references(&references);
+        let options = ScoreOptions { single_words: self.has_single_words(), tokenizer };
         Ok(ValidationReport {
             loss: loss.smoothed / loss.tokens as f64,
             perplexity: metrics::perplexity(loss.negative_log_likelihood, loss.tokens),
-            scores: Scores::compute(&translations, &references, self.has_single_words()),
+            unigram_perplexity: self.unigram_perplexity,
+            scores: Scores::compute(&translations, &references, options),
             attention,
             samples: self.samples(model)?,
+            translations,
         })
+    }
+
+    /// Estimates by how much the best of these validations is better by a metric than on other pairs, because the pairs that
+    /// measure it also chose it. 0 for perplexity.
+    pub fn selection_bias(&self, best: &BestValidations, metric: Metric, seed: u64) -> f64 {
+        let references = self.references();
+        match metric {
+            Metric::Bleu => {
+                let tokenizer = BleuTokenizer::for_references(&references);
+                let of_segment = |text: &str, reference: &str| BleuStats::of_segment(text, reference, tokenizer);
+                bias(best, &references, of_segment, Better::Higher, seed)
+            }
+            Metric::Chrf => bias(best, &references, ChrfStats::of_segment, Better::Higher, seed),
+            Metric::ExactMatch => bias(best, &references, EditStats::of_whole, Better::Lower, seed),
+            Metric::Wer if self.has_single_words() => bias(best, &references, EditStats::of_whole, Better::Lower, seed),
+            Metric::Wer => bias(best, &references, EditStats::of_words, Better::Lower, seed),
+            Metric::Perplexity => 0.0,
+        }
+    }
+
+    /// Returns the normalized references of the translated pairs.
+    fn references(&self) -> Vec<Cow<'_, str>> {
+        let normalization = self.target_vocabulary.normalization();
+        let translated = translated_indices(self.corpus.pairs.len()).into_iter();
+        translated.map(|index| normalization.apply(&self.corpus.pairs[index].target)).collect()
     }
 
     /// Translates sources by greedy search.
@@ -173,6 +210,22 @@ impl ValidationSet<'_> {
     }
 }
 
+/// Estimates the selection bias of the best validation by the statistics of translations against their references.
+fn bias<C: SufficientStats>(
+    best: &BestValidations,
+    references: &[Cow<str>],
+    stats: impl Fn(&str, &str) -> C,
+    better: Better,
+    seed: u64,
+) -> f64 {
+    let mut candidates: Vec<Vec<C>> = Vec::new();
+    for translations in best.translations() {
+        let segments = translations.iter().zip(references);
+        candidates.push(segments.map(|(translation, reference)| stats(translation, reference)).collect());
+    }
+    selection_bias(&candidates, better, seed)
+}
+
 /// Segments a text, as far as its first tokens reach.
 fn segmented(vocabulary: &Vocabulary, text: &str, tokens: usize) -> Result<Segmentation> {
     Ok(vocabulary.segment(text, vocabulary.tokenization().words())?.cut_to(tokens))
@@ -227,9 +280,11 @@ mod tests {
         ValidationReport {
             loss: 1.0,
             perplexity: 3.0,
+            unigram_perplexity: 9.0,
             scores: Scores { bleu, chrf: 12.0, exact_match: 7.0, errors },
             attention: None,
             samples: Vec::new(),
+            translations: Vec::new(),
         }
     }
 

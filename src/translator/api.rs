@@ -61,7 +61,7 @@ impl Translator {
     ) -> Result<Vec<Vec<Translation>>> {
         let sentences: Vec<Sentence> = sentences.iter().map(|sentence| Sentence::from(sentence.as_ref())).collect();
         let prepared = self.prepared_for_plain_text(options.clone())?;
-        Ok(prepared.translate_batch(&sentences, 0, &mut |_| {})?)
+        Ok(prepared.translate(&sentences, 0, &mut |_| {})?)
     }
 
     /// Links the words of sentence pairs by posterior attention and the statistical aligner trained with the model.

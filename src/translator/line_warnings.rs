@@ -1,9 +1,10 @@
 //! Warnings about input lines, one message for each kind.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::{ForcedAlignment, LinkedPair, MAX_LINKED_WORDS, MAX_SENTENCE_TOKENS, Translation, Translator};
+use crate::alignment::Doubt;
 use crate::reporter::Reporter;
 use crate::search::{MAX_REQUIRED_PHRASES, MAX_REQUIRED_TOKENS};
 use crate::text::{LineNumbers, Pair, PairFiles};
@@ -72,6 +73,13 @@ pub struct LineWarnings {
     /// Languages of the model.
     languages: String,
     unmet_constraints: LineList,
+    doubtful: LineList,
+    /// Number of translations with each reason for doubt.
+    doubts: BTreeMap<Doubt, usize>,
+    /// Number of doubtful translations.
+    doubtful_translations: usize,
+    /// Number of translations.
+    translations: usize,
     unknown_features: LineList,
     /// Some of the unknown features.
     features: BTreeSet<String>,
@@ -87,17 +95,27 @@ impl LineWarnings {
 
     /// Adds the best translation of input `id`, counted from 0. The sentences of a document are on its lines.
     pub fn add_translation(&mut self, id: usize, translation: &Translation) {
+        self.translations += 1;
+        let mut reasons = BTreeSet::new();
         for sentence in translation.qualities() {
+            // Unknown lines have a message of their own.
+            let doubts = if sentence.is_mostly_unknown { Vec::new() } else { sentence.doubts };
             let line = self.numbers.of(id) + sentence.line;
             for (lines, has_reason) in [
                 (&mut self.truncated, sentence.cut),
                 (&mut self.unknown, sentence.is_mostly_unknown),
                 (&mut self.unmet_constraints, sentence.unmet_constraints > 0),
+                (&mut self.doubtful, !doubts.is_empty()),
             ] {
                 if has_reason {
                     lines.add(line);
                 }
             }
+            reasons.extend(doubts);
+        }
+        self.doubtful_translations += usize::from(!reasons.is_empty());
+        for doubt in reasons {
+            *self.doubts.entry(doubt).or_default() += 1;
         }
     }
 
@@ -191,6 +209,29 @@ impl LineWarnings {
             reporter
                 .warn(&format!("{lines}: in the target language already, it seems; the model translates {languages}"));
         }
+    }
+
+    /// Reports doubtful translations, with the number of those that have each reason, and the advice where to see them.
+    pub fn report_doubtful(&self, advice: &str, reporter: &dyn Reporter) {
+        let Self { doubtful, doubtful_translations: count, translations: total, .. } = self;
+        if *count == 0 {
+            return;
+        }
+        let mut reasons = Vec::with_capacity(self.doubts.len());
+        for (doubt, count) in &self.doubts {
+            let reason = match doubt {
+                Doubt::Confidence => "low confidence",
+                Doubt::Uncovered => "source words left out",
+                Doubt::Repetition => "repetition",
+                Doubt::Nonwords => "words that may be made up",
+            };
+            reasons.push(if *total == 1 { reason.to_owned() } else { format!("{reason} ({count})") });
+        }
+        let translations = match total {
+            1 => "the translation is doubtful".to_owned(),
+            _ => format!("{count} of {total} translations are doubtful, {doubtful}"),
+        };
+        reporter.warn(&format!("{translations}: {}; compare with the source; {advice}", reasons.join(", ")));
     }
 
     /// Reports lines whose translations lack a required phrase.

@@ -93,7 +93,7 @@ pub struct LinkOptions {
     #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_name = "W"))]
     pub threshold: Option<f32>,
 
-    /// Word splitting [default: whitespace; single characters on a side with char or letter tokens].
+    /// Word splitting [default: script; characters on a side with char or letter tokens].
     #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_enum))]
     pub words: Option<WordSplitting>,
 

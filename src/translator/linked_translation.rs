@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use super::{ForcedAlignment, LinkedPair, Linker, Sentence, Translation};
+use crate::alignment::Doubts;
 use crate::render::{Item, TokenAlignment};
 use crate::text::Pair;
 
@@ -16,6 +17,8 @@ pub struct LinkedTranslation<'a> {
     pub source: &'a str,
     /// Translation of the sentence.
     pub translation: &'a Translation,
+    /// Reasons to doubt it, with the indices of words; without them if tokens are linked.
+    pub doubts: Doubts,
     /// The sentence and its translation with their word links.
     pub linked: LinkedPair,
 }
@@ -28,6 +31,7 @@ impl LinkedTranslation<'_> {
             rank: Some(self.rank),
             translation: Some(text),
             score: self.translation.score,
+            doubts: Some(&self.doubts),
             ..self.linked.item(self.sentence, [self.source, text], with_tokens)
         }
     }
@@ -51,6 +55,7 @@ impl LinkedPair {
             score: self.score,
             unknown: self.aligned.as_ref().map(ForcedAlignment::unknown_share),
             estimate: self.estimate.as_ref(),
+            doubts: None,
             gold: None,
             tokens,
             error: None,
@@ -82,7 +87,18 @@ impl Linker {
         for (index, (sentence, translations)) in sentences.iter().zip(translations).enumerate() {
             for ((rank, translation), linked) in (1..).zip(translations).zip(linked_pairs.by_ref()) {
                 let source = sentence.given();
-                linked_translations.push(LinkedTranslation { sentence: index, rank, source, translation, linked });
+                let mut doubts = translation.doubts.clone();
+                if self.by_tokens {
+                    doubts.uncovered.clear();
+                }
+                linked_translations.push(LinkedTranslation {
+                    sentence: index,
+                    rank,
+                    source,
+                    translation,
+                    doubts,
+                    linked,
+                });
             }
         }
         Ok(linked_translations)

@@ -3,6 +3,7 @@
 mod api;
 mod constraints;
 mod decode_options;
+mod doubt;
 mod forced_alignment;
 mod forced_score;
 mod letter_case;
@@ -59,9 +60,11 @@ pub use markup::{LinkedText, MarkedUp, MarkedUpTexts, Markup, MarkupOptions, Pla
 pub use model_summary::ModelSummary;
 pub use noise_filter::NoiseFilter;
 pub use prepared_translator::PreparedTranslator;
-pub use quality_estimation::CalibrationError;
+pub use quality_estimation::{CalibrationError, TranslatedSources};
 pub use request::{MAX_SENTENCE_TOKENS, Request, ResultSelection, Sentence};
-pub use trace::{BeamNode, PartialTranslation, Trace, TraceCandidate, TraceOptions, TraceSide, TraceStep, TraceToken};
+pub use trace::{
+    BeamNode, PartialTranslation, Trace, TraceCandidate, TraceOptions, TraceSentence, TraceSide, TraceStep, TraceToken,
+};
 pub use translate_options::{TranslateOptions, UnknownSentences};
 pub use translation::{SentenceQuality, Translation};
 

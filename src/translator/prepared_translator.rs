@@ -198,6 +198,25 @@ impl PreparedTranslator {
         translated.collect()
     }
 
+    /// Reads a sentence as the model knows it.
+    ///
+    /// # Errors
+    /// The model's aligner is damaged.
+    pub(super) fn read<'s>(&self, sentence: &'s Sentence) -> Result<ReadSentence<'s>> {
+        ReadSentence::new(sentence, &self.translator, &self.constraints)
+    }
+
+    /// Returns the constraints on the search for the translation of a sentence as it is read.
+    ///
+    /// # Errors
+    /// As [`Self::decoding_constraints`].
+    pub(super) fn read_constraints(&self, read: &ReadSentence, source: &Segmentation) -> Result<DecodingConstraints> {
+        let mut constraints = self.decoding_constraints(&read.sentence)?;
+        let sources = read.stand_in_sources(source, self.translator.words[0]);
+        read.stand_ins.require(&mut constraints, &sources, &self.translator.checkpoint.target)?;
+        Ok(constraints)
+    }
+
     /// True if a sentence is copied instead of translated.
     fn is_copied(&self, read: &ReadSentence, source: &Segmentation) -> bool {
         read.stand_ins.is_whole_sentence || self.copies_unknown && source.is_mostly_unknown()
@@ -260,8 +279,18 @@ impl PreparedTranslator {
         let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, log_probability, of_tokens);
         let unmet = unmet.into_iter().filter(|phrase| !read.stand_ins.include(&phrase.text)).count();
         let unmet_constraints = unmet + constraints.ignored_phrases();
+        let doubts = self.translator.doubts(&alignment)?;
         let (without_markup, sentences) = (None, Vec::new());
-        Ok(Translation { text, log_probability, score, unmet_constraints, alignment, without_markup, sentences })
+        Ok(Translation {
+            text,
+            log_probability,
+            score,
+            unmet_constraints,
+            doubts,
+            alignment,
+            without_markup,
+            sentences,
+        })
     }
 
     /// Places terms that a hypothesis lacks where its attention is on them. Its prefix and the required phrases that it

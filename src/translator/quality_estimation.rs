@@ -14,12 +14,13 @@ use std::collections::HashSet;
 use anyhow::Result;
 use serde::Serialize;
 
-use super::{DecodeOptions, ForcedAlignment, Sentence, Translation, Translator};
+use super::doubt::DoubtMeasures;
+use super::{DecodeOptions, ForcedAlignment, MarkedUpTexts, Sentence, Translation, Translator};
 use crate::alignment::QualityEstimate;
-use crate::checkpoint::ConfidenceCalibration;
+use crate::checkpoint::{ConfidenceCalibration, DoubtLimits};
 use crate::metrics::{LogisticRegression, expected_calibration_error, unedited};
 use crate::reporter::Reporter;
-use crate::text::{Pair, WordSplitting, are_single_words, word_spans};
+use crate::text::{Pair, WordSplitting, are_single_words, strip_punctuation, word_spans, words_of_tokens};
 
 /// Minimum number of target words from which confidence is calibrated.
 const MIN_WORDS: usize = 200;
@@ -63,8 +64,10 @@ impl Features {
         let total: f64 = aligned.token_log_probabilities.iter().sum();
         let mean = total / count as f64;
         let mut words = vec![0.0; aligned.target_words().len()];
-        for (&word, log_probability) in word_of_token.iter().zip(&aligned.token_log_probabilities) {
-            words[word] += log_probability;
+        for (range, log_probability) in
+            words_of_tokens(word_of_token, words.len()).zip(&aligned.token_log_probabilities)
+        {
+            words[range].iter_mut().for_each(|sum| *sum += log_probability);
         }
         Some(Self {
             sentence: features(total, mean),
@@ -97,6 +100,14 @@ impl Labeled {
     }
 }
 
+/// Translations of the sources of pairs.
+pub struct TranslatedSources {
+    /// Translation of each source.
+    pub translations: Vec<Translation>,
+    /// Alignments of the sentences of all sources.
+    sentences: Vec<ForcedAlignment>,
+}
+
 /// Features of translations and of their words, with their outcomes.
 #[derive(Default)]
 struct LabeledTranslations {
@@ -115,28 +126,57 @@ fn log_complement(log_probability: f64) -> f64 {
 }
 
 impl Translator {
-    /// Fits the calibration of confidence to the translations of pairs that the model was not trained on. None if they have
-    /// too few words, or if all or none are right.
+    /// Translates the sources of pairs with the default options.
     ///
     /// # Errors
     /// The model's scores are not finite.
-    pub fn calibrate(&self, pairs: &[Pair], reporter: &dyn Reporter) -> Result<Option<ConfidenceCalibration>> {
-        let words: usize = pairs.iter().map(|pair| word_spans(&pair.target, WordSplitting::Whitespace).len()).sum();
+    pub fn translate_sources(&self, pairs: &[Pair], reporter: &dyn Reporter) -> Result<TranslatedSources> {
+        let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(pair.source.as_str())).collect();
+        let prepared = self.prepared_for_plain_text(DecodeOptions::default())?;
+        let mut texts = MarkedUpTexts::new(&prepared, sentences);
+        let mut stage = reporter.stage("measuring the model", Some(texts.sentences().len()));
+        let parts = prepared.translate_batch(texts.sentences(), 0, &mut |count| stage.advance(count))?;
+        let sentences = parts.iter().map(|found| found[0].alignment.clone()).collect();
+        let found = texts.add(&prepared, parts)?;
+        let translations = found.into_iter().map(|mut found| found.swap_remove(0)).collect();
+        Ok(TranslatedSources { translations, sentences })
+    }
+
+    /// Fits the calibration of confidence to translations of pairs that the model was not trained on, and sets the limits of
+    /// doubt. None if they have too few words, or if all or none are right.
+    ///
+    /// # Errors
+    /// The model's aligner is damaged.
+    pub fn calibrate(&self, pairs: &[Pair], translated: &TranslatedSources) -> Result<Option<ConfidenceCalibration>> {
+        let words: usize = pairs.iter().map(|pair| word_spans(&pair.target, WordSplitting::Script).len()).sum();
         if words < MIN_WORDS {
             return Ok(None);
         }
-        let mut stage = reporter.stage("calibrating confidence", Some(pairs.len()));
-        let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(pair.source.as_str())).collect();
-        let prepared = self.prepared_for_plain_text(DecodeOptions::default())?;
-        let found = prepared.translate_batch(&sentences, 0, &mut |count| stage.advance(count))?;
-        let translations: Vec<Translation> = found.into_iter().map(|mut found| found.swap_remove(0)).collect();
-        let LabeledTranslations { sentences, words } = self.labeled(pairs, &translations);
-        Ok(sentences.fitted().zip(words.fitted()).map(|(sentence, word)| ConfidenceCalibration { sentence, word }))
+        let LabeledTranslations { sentences, words } = self.labeled(pairs, &translated.translations);
+        let Some((sentence, word)) = sentences.fitted().zip(words.fitted()) else { return Ok(None) };
+        let calibration = ConfidenceCalibration { sentence, word, limits: None };
+        let limits = self.doubt_limits(&calibration, &translated.sentences)?;
+        Ok(Some(ConfidenceCalibration { limits, ..calibration }))
+    }
+
+    /// Sets the limits of doubt by the translations of sentences.
+    fn doubt_limits(
+        &self,
+        calibration: &ConfidenceCalibration,
+        translations: &[ForcedAlignment],
+    ) -> Result<Option<DoubtLimits>> {
+        let mut measures = DoubtMeasures::default();
+        for aligned in translations {
+            if let Some(estimate) = self.estimate_by(calibration, aligned)? {
+                measures.add(aligned, &estimate, self.has_fixed_attention());
+            }
+        }
+        Ok(measures.limits())
     }
 
     /// Returns the expected calibration errors of confidence on translations of pairs. None without a calibration.
     pub fn calibration_error(&self, pairs: &[Pair], translations: &[Translation]) -> Option<CalibrationError> {
-        let ConfidenceCalibration { sentence, word } = self.calibration()?;
+        let ConfidenceCalibration { sentence, word, .. } = self.calibration()?;
         let LabeledTranslations { sentences, words } = self.labeled(pairs, translations);
         Some(CalibrationError { sentence: sentences.calibration_error(sentence), word: words.calibration_error(word) })
     }
@@ -181,7 +221,15 @@ impl Translator {
     /// # Errors
     /// The aligner's file is damaged.
     pub fn estimate_quality(&self, aligned: &ForcedAlignment) -> Result<Option<QualityEstimate>> {
-        let Some(ConfidenceCalibration { sentence, word }) = self.calibration() else { return Ok(None) };
+        self.calibration().map_or(Ok(None), |calibration| self.estimate_by(calibration, aligned))
+    }
+
+    fn estimate_by(
+        &self,
+        calibration: &ConfidenceCalibration,
+        aligned: &ForcedAlignment,
+    ) -> Result<Option<QualityEstimate>> {
+        let ConfidenceCalibration { sentence, word, .. } = calibration;
         let Some(features) = Features::of(aligned) else { return Ok(None) };
         Ok(Some(QualityEstimate {
             confidence: sentence.predict(&features.sentence),
@@ -191,16 +239,16 @@ impl Translator {
     }
 
     /// Returns the calibration, which does not hold for an ensemble.
-    fn calibration(&self) -> Option<&ConfidenceCalibration> {
+    pub(super) fn calibration(&self) -> Option<&ConfidenceCalibration> {
         self.config().confidence.as_ref().filter(|_| self.models.len() == 1)
     }
 
     /// Returns the indices of target words that are neither in the training data nor in the source.
     fn nonwords(&self, aligned: &ForcedAlignment) -> Result<Vec<usize>> {
         let Some(known) = self.known_words(1)? else { return Ok(Vec::new()) };
-        let sources: HashSet<&str> = aligned.source_words().iter().map(String::as_str).collect();
+        let sources: HashSet<&str> = aligned.source_words().iter().map(|word| strip_punctuation(word)).collect();
         let words = aligned.target_words().iter().enumerate();
-        let made_up = words.filter(|(_, word)| !sources.contains(word.as_str()) && !known.cover(word, true));
+        let made_up = words.filter(|(_, word)| !sources.contains(strip_punctuation(word)) && !known.cover(word, true));
         Ok(made_up.map(|(index, _)| index).collect())
     }
 }

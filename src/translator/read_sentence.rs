@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use anyhow::Result;
 
+use super::constraints::CompiledConstraints;
 use super::letter_case::{CasedText, LetterCase};
 use super::stand_ins::{KnownSources, StandIns};
-use super::{PreparedTranslator, Sentence, Translation, segment_as_read};
+use super::{Sentence, Translation, Translator, segment_as_read};
 use crate::checkpoint::Checkpoint;
-use crate::search::DecodingConstraints;
-use crate::text::{MappedText, Segmentation, Vocabulary, WordSplitting, word_spans};
+use crate::text::{MappedText, Segmentation, Vocabulary, WordSplitting, locate_words, word_spans};
 
 /// Sentence as a model reads it.
 pub(super) struct ReadSentence<'s> {
@@ -27,6 +27,42 @@ pub(super) struct ReadSentence<'s> {
 }
 
 impl<'s> ReadSentence<'s> {
+    /// Reads a sentence in the case that the model knows, with words that it knows in place of those to copy, unless something has
+    /// to be in its translation as it is given.
+    ///
+    /// # Errors
+    /// The model's aligner is damaged.
+    pub fn new(given: &'s Sentence, translator: &Translator, constraints: &CompiledConstraints) -> Result<Self> {
+        let Checkpoint { config, source, .. } = &*translator.checkpoint;
+        if config.text.source_tokenization.are_characters() || constraints.hold_for_texts(given) {
+            return Ok(Self::as_given(given));
+        }
+        let mut own = Self { stand_ins: stand_ins(given, translator, constraints)?, ..Self::as_given(given) };
+        if !own.stand_ins.is_empty() {
+            let read = own.stand_ins.put_in(&given.text, given.prefix_len);
+            own.sentence = Cow::Owned(Sentence { text: read.as_str().to_owned(), ..given.clone() });
+            own.read = Some(read);
+        }
+        if let Some(cased) = CasedText::new(own.sentence.given(), source, &config.text.truecaser) {
+            own.read_in_case(cased);
+        }
+        Ok(own)
+    }
+
+    /// Reads the sentence in another case, unless its words are others then.
+    fn read_in_case(&mut self, cased: CasedText) {
+        let text = self.sentence.with_text(&cased.text);
+        let Some(recased) = in_other_case(&self.sentence.text, &text.text, self.read.as_ref()) else { return };
+        self.case = cased.case;
+        if let LetterCase::Words(ranges) = &mut self.case {
+            for range in ranges {
+                let of_text = self.given.prefix_len + range.start..self.given.prefix_len + range.end;
+                *range = self.read.as_ref().map_or(of_text.clone(), |read| read.other_range(of_text));
+            }
+        }
+        (self.read, self.sentence) = (Some(recased), Cow::Owned(text));
+    }
+
     /// Returns a sentence that is read as it is.
     fn as_given(given: &'s Sentence) -> Self {
         let (read, stand_ins) = (None, StandIns::default());
@@ -50,55 +86,43 @@ impl<'s> ReadSentence<'s> {
     /// Gives a translation the case of the given text.
     pub fn in_given_case(&self, mut translation: Translation, splitting: [WordSplitting; 2]) -> Translation {
         if self.case != LetterCase::Same {
-            translation.text = self.case.apply(&translation.text);
+            let of_words = self.translations_of_words(&translation, splitting[0]);
+            translation.text = self.case.apply(&translation.text, &of_words);
             translation.alignment.set_target_words(words(&translation.text, splitting[1]));
         }
         translation
     }
 }
 
-impl PreparedTranslator {
-    /// Reads a sentence in the case that the model knows, with words that it knows in place of those to copy, unless something has
-    /// to be in its translation as it is given.
-    pub(super) fn read<'s>(&self, given: &'s Sentence) -> Result<ReadSentence<'s>> {
-        let Checkpoint { config, source, .. } = &*self.translator().checkpoint;
-        if config.text.source_tokenization.are_characters() || self.constraints().hold_for_texts(given) {
-            return Ok(ReadSentence::as_given(given));
-        }
-        let stand_ins = self.stand_ins(given)?;
-        let mut read = (!stand_ins.is_empty()).then(|| stand_ins.put_in(&given.text, given.prefix_len));
-        let mut sentence = Cow::Borrowed(given);
-        if let Some(read) = &read {
-            sentence = Cow::Owned(Sentence { text: read.as_str().to_owned(), ..given.clone() });
-        }
-        let mut case = LetterCase::Same;
-        if let Some(cased) = CasedText::new(sentence.given(), source, &config.text.truecaser) {
-            let text = sentence.with_text(&cased.text);
-            if let Some(recased) = in_other_case(&sentence.text, &text.text, read.as_ref()) {
-                (case, read, sentence) = (cased.case, Some(recased), Cow::Owned(text));
+impl ReadSentence<'_> {
+    /// Returns the bytes of the target words with the most attention on the words that [`LetterCase::Words`] names.
+    fn translations_of_words(&self, translation: &Translation, splitting: WordSplitting) -> Vec<Range<usize>> {
+        let LetterCase::Words(ranges) = &self.case else { return Vec::new() };
+        let spans = word_spans(&self.given.text, splitting);
+        let is_named =
+            |word: &Range<usize>| ranges.iter().any(|range| range.start < word.end && word.start < range.end);
+        let alignment = translation.alignment.by_words();
+        let places = locate_words(&translation.text, alignment.target());
+        let mut named = Vec::new();
+        for (row, place) in alignment.rows().zip(places) {
+            let most = (0..row.len()).max_by(|one, other| row[*one].total_cmp(&row[*other]));
+            if most.and_then(|word| spans.get(word)).is_some_and(is_named) {
+                named.push(place);
             }
         }
-        Ok(ReadSentence { given, sentence, read, case, stand_ins })
+        named
     }
+}
 
-    /// Returns the words to copy of a sentence, if there are words to stand in for them.
-    fn stand_ins(&self, given: &Sentence) -> Result<StandIns> {
-        let Checkpoint { config, source, .. } = &*self.translator().checkpoint;
-        if config.text.copied.is_empty() {
-            return Ok(StandIns::default());
-        }
-        let words = self.translator().known_words(0)?;
-        let known = KnownSources { text: &config.text, vocabulary: source, words: words.as_deref() };
-        Ok(StandIns::new(given.given(), &known, self.constraints()))
+/// Returns the words to copy of a sentence, if the model's translations copy any.
+fn stand_ins(given: &Sentence, translator: &Translator, constraints: &CompiledConstraints) -> Result<StandIns> {
+    let Checkpoint { config, source, .. } = &*translator.checkpoint;
+    if config.text.copied.is_empty() {
+        return Ok(StandIns::default());
     }
-
-    /// Returns the constraints on the search for the translation of a sentence as it is read.
-    pub(super) fn read_constraints(&self, read: &ReadSentence, source: &Segmentation) -> Result<DecodingConstraints> {
-        let mut constraints = self.decoding_constraints(&read.sentence)?;
-        let sources = read.stand_in_sources(source, self.translator().words[0]);
-        read.stand_ins.require(&mut constraints, &sources, &self.translator().checkpoint.target)?;
-        Ok(constraints)
-    }
+    let words = translator.known_words(0)?;
+    let known = KnownSources { text: &config.text, vocabulary: source, words: words.as_deref() };
+    Ok(StandIns::new(given.given(), &known, constraints))
 }
 
 /// Returns the places of a text in another case, whose words are those of the text as it is read so far; none if they differ.

@@ -38,6 +38,10 @@ struct StandIn {
     copied: String,
     /// Word of the training data; empty if there is none, so that the words are left out.
     text: String,
+    /// True if no space is before the words.
+    joins_before: bool,
+    /// True if no space is after the words.
+    joins_after: bool,
 }
 
 /// Kind of a word to copy.
@@ -45,6 +49,8 @@ struct StandIn {
 enum Kind {
     Number,
     Name,
+    /// Signs that the model does not know, such as emoji.
+    Sign,
 }
 
 /// Words to copy.
@@ -140,7 +146,7 @@ impl KnownSources<'_> {
         if are_foreign(&items, &words) {
             items.retain(|item| item.kind == Kind::Number);
         }
-        joined(text, items)
+        joined(text, with_signs(items, self.vocabulary.known_characters().unknown_signs(text)))
     }
 }
 
@@ -157,7 +163,25 @@ fn are_foreign(items: &[Item], words: &[String]) -> bool {
     names >= MIN_FOREIGN && names * 2 > all
 }
 
-/// Joins names, and numbers, with only a space between them.
+/// Adds signs to words to copy: to the word that they touch, or between words.
+fn with_signs(items: Vec<Item>, signs: Vec<Range<usize>>) -> Vec<Item> {
+    let signs = signs.into_iter().map(|range| Item { kind: Kind::Sign, range });
+    let mut all: Vec<Item> = items.into_iter().chain(signs).collect();
+    all.sort_by_key(|item| item.range.start);
+    let mut merged: Vec<Item> = Vec::with_capacity(all.len());
+    for item in all {
+        match merged.last_mut() {
+            Some(last) if last.range.end >= item.range.start => {
+                last.range.end = last.range.end.max(item.range.end);
+                last.kind = if last.kind == Kind::Sign { item.kind } else { last.kind };
+            }
+            _ => merged.push(item),
+        }
+    }
+    merged
+}
+
+/// Joins words to copy of a kind with only a space between them.
 fn joined(text: &str, items: Vec<Item>) -> Vec<Item> {
     let mut joined: Vec<Item> = Vec::with_capacity(items.len());
     for item in items {
@@ -192,10 +216,17 @@ impl StandIns {
             outside.push_str(&text[end..range.start]);
             end = range.end;
             let copied = text[range.clone()].to_owned();
-            let stand_in =
-                if stored.is_stand_in(&copied) { Some(copied.clone()) } else { unused[kind as usize].next() };
-            let range = readable.given_range(range);
-            stand_ins.push(StandIn { range, copied, text: stand_in.unwrap_or_default() });
+            let stand_in = match kind {
+                Kind::Sign => None,
+                _ if stored.is_stand_in(&copied) => Some(copied.clone()),
+                _ => unused[kind as usize].next(),
+            };
+            let joins_before = text[..range.start].ends_with(|before: char| !before.is_whitespace());
+            let joins_after = text[range.end..].starts_with(|after: char| !after.is_whitespace() && !is_closing(after));
+            let (range, text) = (readable.given_range(range), stand_in.unwrap_or_default());
+            // Invisible characters join the parts of an emoji.
+            let copied = if kind == Kind::Sign { given[range.clone()].to_owned() } else { copied };
+            stand_ins.push(StandIn { range, copied, text, joins_before, joins_after });
         }
         outside.push_str(&text[end..]);
         Self { stand_ins, is_whole_sentence: !outside.contains(char::is_alphanumeric) }
@@ -212,7 +243,12 @@ impl StandIns {
         let mut end = 0;
         for StandIn { range, text: stand_in, .. } in &self.stand_ins {
             let range = offset + range.start..offset + range.end;
-            read.push_same(text, end..range.start);
+            let mut before = end.min(range.start)..range.start;
+            // Punctuation after words that are left out stands after the word before them.
+            if stand_in.is_empty() && text[range.end..].starts_with(is_closing) {
+                before.end = before.start + text[before.clone()].trim_end().len();
+            }
+            read.push_same(text, before);
             read.push(stand_in, &range);
             end = range.end;
         }
@@ -275,12 +311,10 @@ impl StandIns {
         let mut texts = TokenTexts::new(hypothesis, target, replacements);
         let mut found = Vec::with_capacity(self.stand_ins.len());
         let mut lacking = Vec::new();
-        for (StandIn { text, copied, .. }, source) in self.stand_ins.iter().zip(sources) {
-            match find_copy(&texts.given, text).filter(|place| !place.is_empty()) {
-                Some(place) => found.push(FoundStandIn { place, copied }),
-                None => {
-                    lacking.extend(source.iter().map(|source| (token_before(source, &hypothesis.attention), copied)));
-                }
+        for (stand_in, source) in self.stand_ins.iter().zip(sources) {
+            match find_copy(&texts.given, &stand_in.text).filter(|place| !place.is_empty()) {
+                Some(place) => found.push(FoundStandIn { place, copied: &stand_in.copied }),
+                None => lacking.extend(source.iter().map(|source| (stand_in, source))),
             }
         }
         // From the last on, so that the places before it stay.
@@ -288,8 +322,8 @@ impl StandIns {
         for FoundStandIn { place, copied } in found {
             texts.replace(place, copied);
         }
-        for (token, copied) in lacking {
-            texts.insert_after(token, copied);
+        for (stand_in, source) in lacking {
+            texts.insert(stand_in, source, &hypothesis.attention);
         }
         replacements.extend(texts.changed);
     }
@@ -301,11 +335,15 @@ struct FoundStandIn<'s> {
     copied: &'s str,
 }
 
-/// Returns the target token with the most attention on the source token before others; none if they begin the sentence.
-fn token_before(source: &Range<usize>, attention: &[Vec<f32>]) -> Option<usize> {
-    let source = source.start.checked_sub(1)?;
+/// Returns the target token with the most attention on a source token.
+fn most_attentive(source: usize, attention: &[Vec<f32>]) -> Option<usize> {
     let weight = |row: &Vec<f32>| row.get(source).copied().unwrap_or_default();
     (0..attention.len()).max_by(|&a, &b| weight(&attention[a]).total_cmp(&weight(&attention[b])))
+}
+
+/// True for punctuation that touches the word before it.
+fn is_closing(sign: char) -> bool {
+    ".,;:!?)]}\u{2026}".contains(sign)
 }
 
 /// Texts of the tokens of a hypothesis.
@@ -349,15 +387,41 @@ impl TokenTexts {
         }
     }
 
-    /// Inserts words after the word of a token, or at the beginning.
-    fn insert_after(&mut self, token: Option<usize>, text: &str) {
-        let Some(token) = token else {
+    /// Inserts words that a hypothesis lacks beside the translation of the word that they touch, or else of the word before them.
+    /// `source` are their tokens, or those of the word that they are part of.
+    fn insert(&mut self, stand_in: &StandIn, source: &Range<usize>, attention: &[Vec<f32>]) {
+        let copied = &stand_in.copied;
+        // Of the word that it touches, the first token is that of letters, the last one can be that of punctuation.
+        let is_within = stand_in.joins_before && !source.is_empty();
+        let before = if is_within { Some(source.start) } else { source.start.checked_sub(1) };
+        let before = before.and_then(|before| most_attentive(before, attention));
+        let after = most_attentive(source.start, attention).filter(|_| stand_in.joins_after && !stand_in.joins_before);
+        if let Some(after) = after {
+            let first = self.first_of_word(after);
+            let spaces = self.texts[first].len() - self.texts[first].trim_start().len();
+            let mut text = self.texts[first].clone();
+            text.insert_str(spaces, copied);
+            self.set(first, text);
+        } else if let Some(before) = before {
+            let last = self.last_of_word(before);
+            let space = if stand_in.joins_before { "" } else { " " };
+            self.set(last, format!("{}{space}{copied}", self.texts[last]));
+        } else {
             let space = if self.texts[0].starts_with(' ') { "" } else { " " };
-            return self.set(0, format!(" {text}{space}{}", self.texts[0]));
-        };
+            self.set(0, format!(" {copied}{space}{}", self.texts[0]));
+        }
+    }
+
+    /// First token of the word that a token is part of.
+    fn first_of_word(&self, token: usize) -> usize {
+        let token = token.min(self.texts.len() - 1);
+        (1..=token).rev().find(|&token| !self.texts[token].starts_with(char::is_alphanumeric)).unwrap_or_default()
+    }
+
+    /// Last token of the word that a token is part of.
+    fn last_of_word(&self, token: usize) -> usize {
         let token = token.min(self.texts.len() - 1);
         let rest = &self.texts[token + 1..];
-        let last = token + rest.iter().take_while(|text| text.starts_with(char::is_alphanumeric)).count();
-        self.set(last, format!("{} {text}", self.texts[last]));
+        token + rest.iter().take_while(|text| text.starts_with(char::is_alphanumeric)).count()
     }
 }

@@ -1,32 +1,37 @@
-//! Trace of the translation of one sentence: predictions and attention of each step, and the tree of the beam.
+//! Trace of a translation, sentence by sentence: predictions and attention of each step, and the tree of the beam.
 //!
 //! A trace can be steered: a prefix of tokens forces the beginning, and an [`Intervention`] replaces the attention weights of
 //! one step.
 
+mod data;
+mod joined;
 mod recorder;
 
+use std::ops::Range;
+
 use anyhow::{Result, ensure};
-use serde::Serialize;
 
 use super::read_sentence::ReadSentence;
-use super::{
-    DecodeOptions, ForcedAlignment, MAX_SENTENCE_TOKENS, PreparedTranslator, Sentence, Translation, Translator,
-};
+use super::{DecodeOptions, MAX_SENTENCE_TOKENS, MarkedUpTexts, PreparedTranslator, Sentence, Translator};
 use crate::alignment::entropy;
 use crate::error::{UsageError, usage};
 use crate::model::RnnSearch;
-use crate::search::{DecodingConstraints, Intervention, Search, Source, TokenCandidate, inspect};
+use crate::search::{BeamOptions, DecodingConstraints, Intervention, Search, Source, TokenCandidate, inspect};
 use crate::text::{BEGIN, END, PADDING, Segmentation, Vocabulary, WordSplitting};
+use joined::{JoinedTrace, SentenceTrace};
 use recorder::{BeamRecorder, BestSoFar, ProgressObserver, RecordedBeam, StepRecord};
+
+pub use data::{BeamNode, PartialTranslation, Trace, TraceCandidate, TraceSentence, TraceSide, TraceStep, TraceToken};
 
 /// Options of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceOptions {
     /// Options of beam search.
     pub decode: DecodeOptions,
-    /// Ids of the tokens that the translation begins with; `</s>` may be the last one.
+    /// Ids of the tokens that the translation begins with. `</s>` ends a sentence, after which the next one begins.
     pub prefix: Vec<u32>,
-    /// Attention weights of one step. Each row is scaled to a sum of 1.
+    /// Attention weights of one step, `[source + 1]` of the whole text. The part that belongs to the sentence of the step is scaled
+    /// to a sum of 1. It is the sentence that the prefix leads to, so that a step of another one than the first needs a prefix.
     pub intervention: Option<Intervention>,
     /// Number of most probable next tokens recorded per step.
     pub candidates: usize,
@@ -38,130 +43,8 @@ impl Default for TraceOptions {
     }
 }
 
-/// Trace of the translation of one sentence. Probabilities are logarithms in nats. Attention weights are those of all
-/// source tokens and, last, of the source's `</s>`.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
-pub struct Trace {
-    /// Source as the model reads it.
-    pub source: TraceSide,
-    /// Translation as the model writes it.
-    pub target: TraceSide,
-    /// Steps of the translation; the last one is `</s>` unless search stopped before.
-    pub steps: Vec<TraceStep>,
-    /// Tree of the beam: all hypotheses that were kept at some step. A node follows its parent.
-    pub beam: Vec<BeamNode>,
-    /// The translation, which is the one that [`Translator::translate_with`] returns first.
-    #[serde(skip)]
-    pub translation: Translation,
-}
-
-/// One side of a trace.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
-pub struct TraceSide {
-    /// Tokens as the vocabulary writes them.
-    pub tokens: Vec<String>,
-    /// Words of the text.
-    pub words: Vec<String>,
-    /// Index of the word of each token.
-    pub word_of_token: Vec<usize>,
-}
-
-/// Token of the target vocabulary.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
-pub struct TraceToken {
-    /// Id, for [`TraceOptions::prefix`].
-    pub id: u32,
-    /// Token as the vocabulary writes it.
-    #[serde(rename = "token")]
-    pub spelling: String,
-    /// Text that it adds to the translation: a space at its beginning separates words.
-    pub text: String,
-}
-
-/// One step of a translation.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
-pub struct TraceStep {
-    /// Token that the translation has at this step.
-    #[serde(flatten)]
-    pub token: TraceToken,
-    /// log p of the token given those before it.
-    pub log_probability: f64,
-    /// Entropy of the distribution over the next token, in nats.
-    pub entropy: f64,
-    /// Most probable tokens at this step, best first.
-    pub candidates: Vec<TraceCandidate>,
-    /// Attention weights `[source + 1]`, mean over the heads and the models.
-    pub attention: Vec<f32>,
-    /// Attention weights of each head, model after model: `[heads][source + 1]`.
-    pub heads: Vec<Vec<f32>>,
-    /// Entropy of `attention`, in nats.
-    pub attention_entropy: f64,
-}
-
-/// Candidate for the next token.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
-pub struct TraceCandidate {
-    /// Candidate for the token of this step.
-    #[serde(flatten)]
-    pub token: TraceToken,
-    /// log p of the token given those before it.
-    pub log_probability: f64,
-}
-
-/// Hypothesis that was kept in the beam, as the extension of another one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
-pub struct BeamNode {
-    /// Index of the hypothesis that it extends; none for the first token.
-    pub parent: Option<usize>,
-    /// Index of the step at which it was kept.
-    pub step: usize,
-    /// Last token of the hypothesis.
-    #[serde(flatten)]
-    pub token: TraceToken,
-    /// log p of all its tokens.
-    pub log_probability: f64,
-    /// Score by which it would be ranked if it were complete, without penalties for constraints.
-    pub score: f64,
-    /// True if it ends with `</s>`.
-    pub ended: bool,
-    /// True if nothing in the beam extends it any more.
-    pub dropped: bool,
-    /// True if the translation begins with it.
-    pub best: bool,
-}
-
-/// Translation in progress: the first live hypothesis, which has the largest log-probability unless constraints rank others
-/// first.
-#[derive(Clone, Debug)]
-pub struct PartialTranslation {
-    /// Number of steps taken.
-    pub step: usize,
-    /// Source as the model reads it, in the first report.
-    pub source: Option<TraceSide>,
-    /// Text of the translation so far.
-    pub text: String,
-    /// Tokens and words of the translation so far.
-    pub target: TraceSide,
-    /// Index of the first token that differs from the last report.
-    pub first_changed: usize,
-    /// Attention weights of the tokens from `first_changed` on, `[tokens][source + 1]`.
-    pub attention: Vec<Vec<f32>>,
-}
-
-impl From<Segmentation> for TraceSide {
-    fn from(Segmentation { tokens, words, word_of_token, .. }: Segmentation) -> Self {
-        Self { tokens, words, word_of_token }
-    }
-}
-
 impl Translator {
-    /// Translates a sentence by beam search and returns the trace.
+    /// Translates a text by beam search, sentence by sentence, and returns the trace.
     ///
     /// ```no_run
     /// use softalign::Translator;
@@ -212,39 +95,59 @@ impl PreparedTranslator {
             return usage("--sample and --mbr have no beam, which a trace shows");
         };
         let translator = self.translator();
-        let vocabulary = &translator.checkpoint.target;
-        let read = self.read(sentence)?;
-        let segmented = read.segment(&translator.checkpoint.source, translator.words[0])?;
-        let constraints = self.traced_constraints(&read, &segmented, &options.prefix)?;
+        let mut texts = MarkedUpTexts::new(self, vec![sentence.clone()]);
+        let sentences = texts.sentences().to_vec();
+        let read = sentences.iter().map(|sentence| self.read(sentence)).collect::<Result<Vec<ReadSentence>>>()?;
+        let source = &translator.checkpoint.source;
+        let segmented = read.iter().map(|read| read.segment(source, translator.words[0]));
+        let segmented = segmented.collect::<Result<Vec<Segmentation>>>()?;
+        let mut joined = JoinedTrace::new(segmented.iter().map(|sentence| sentence.clone().into()));
         let heads = translator.models.iter().map(|model| model.architecture().attention.distributions()).sum();
-        let intervention = options.intervention.as_ref();
-        let intervention = intervention.map(|one| checked(one, segmented.ids.len() + 1, heads)).transpose()?;
+        let lengths: Vec<usize> = segmented.iter().map(|sentence| sentence.ids.len()).collect();
+        let steering = SentenceSteering::of_text(options, &lengths, heads)?;
+        let mut translations = Vec::with_capacity(sentences.len());
+        for ((read, segmented), steering) in read.iter().zip(&segmented).zip(&steering) {
+            let recording = Recording { settings: &settings, candidates: options.candidates };
+            let mut on_step = |partial| on_step(joined.partial(partial));
+            let traced = self.trace_sentence(read, segmented, steering, recording, &mut on_step)?;
+            let Some(trace) = traced else { return Ok(None) };
+            joined.add(&trace);
+            translations.push(vec![trace.translation]);
+        }
+        let translation = texts.add(self, translations)?.swap_remove(0).swap_remove(0);
+        Ok(Some(joined.finish(translation)))
+    }
+
+    /// Traces the translation of one sentence. There is no trace if it was cancelled.
+    fn trace_sentence(
+        &self,
+        read: &ReadSentence,
+        segmented: &Segmentation,
+        steering: &SentenceSteering,
+        Recording { settings, candidates }: Recording,
+        on_step: &mut dyn FnMut(PartialTranslation),
+    ) -> Result<Option<SentenceTrace>> {
+        let translator = self.translator();
+        let vocabulary = &translator.checkpoint.target;
+        let sentence = &*read.sentence;
+        let constraints = self.traced_constraints(read, segmented, &steering.prefix)?;
         let cancellation = sentence.cancellation.clone();
         let source = Source { tokens: segmented.ids.clone(), constraints, cancellation, seed_index: None };
         let models: Vec<&RnnSearch> = translator.models.iter().map(|model| &**model).collect();
-        let mut reporter = ProgressReporter {
-            vocabulary,
-            words: translator.words[1],
-            source: Some(segmented.clone().into()),
-            on_step,
-        };
-        let mut recorder = BeamRecorder::new(options.candidates, settings.scoring, &mut reporter);
-        let found = inspect(&models, &source, &settings, intervention.as_ref(), &mut recorder)?.swap_remove(0);
+        let mut reporter = ProgressReporter { vocabulary, words: translator.words[1], on_step };
+        let mut recorder = BeamRecorder::new(candidates, settings.scoring, &mut reporter);
+        let found = inspect(&models, &source, settings, steering.intervention.as_ref(), &mut recorder)?.swap_remove(0);
         let RecordedBeam { nodes, steps } = recorder.finish(&found);
         if sentence.cancellation.is_cancelled() {
             return Ok(None);
         }
         translator.check_scores(found.score.is_finite() && (source.tokens.is_empty() || !found.is_degenerate()))?;
-        let translation = self.translation(&read, &segmented, &source.constraints, &found)?;
-        let translation = read.in_given_case(translation, translator.words);
+        let translation = self.translation(read, segmented, &source.constraints, &found)?;
         let labels = TargetLabels { vocabulary };
-        let ForcedAlignment { source, target, .. } = translation.alignment.clone();
-        Ok(Some(Trace {
-            source: source.into(),
-            target: target.into(),
+        Ok(Some(SentenceTrace {
             steps: steps.into_iter().map(|step| labels.step(step)).collect(),
             beam: nodes.into_iter().map(|node| labels.node(node)).collect(),
-            translation,
+            translation: read.in_given_case(translation, translator.words),
         }))
     }
 
@@ -265,22 +168,60 @@ impl PreparedTranslator {
     }
 }
 
+/// Search, and what is recorded of it.
+#[derive(Clone, Copy)]
+struct Recording<'a> {
+    settings: &'a BeamOptions,
+    /// Number of most probable next tokens per step.
+    candidates: usize,
+}
+
+/// Changes of the translation of a sentence.
+#[derive(Clone, Default)]
+struct SentenceSteering {
+    /// Ids of the tokens that it begins with.
+    prefix: Vec<u32>,
+    /// Attention weights of one of its steps, `[its source + 1]`.
+    intervention: Option<Intervention>,
+}
+
+impl SentenceSteering {
+    /// Returns the changes of each sentence of a text, whose sources have so many tokens.
+    fn of_text(options: &TraceOptions, lengths: &[usize], heads: usize) -> Result<Vec<Self>> {
+        let mut sentences = vec![Self::default(); lengths.len()];
+        for (index, part) in options.prefix.split_inclusive(|id| *id == END).enumerate() {
+            let Some(sentence) = sentences.get_mut(index) else {
+                return usage("the prefix goes on after the end of the text");
+            };
+            sentence.prefix = part.to_vec();
+        }
+        if let Some(Intervention { step, weights }) = &options.intervention {
+            let before = &options.prefix[..options.prefix.len().min(*step)];
+            let index = before.iter().filter(|id| **id == END).count().min(lengths.len() - 1);
+            let first = lengths[..index].iter().sum();
+            let own = first..first + lengths[index];
+            let weights = checked(weights, own, lengths.iter().sum::<usize>() + 1, heads)?;
+            let steps_before: usize = sentences[..index].iter().map(|sentence| sentence.prefix.len()).sum();
+            sentences[index].intervention = Some(Intervention { step: step - steps_before, weights });
+        }
+        Ok(sentences)
+    }
+}
+
 /// Reporter of a translation in progress, after each step.
 struct ProgressReporter<'a> {
     /// Target vocabulary.
     vocabulary: &'a Vocabulary,
     /// Word splitting of the target.
     words: WordSplitting,
-    /// The source, until the first report.
-    source: Option<TraceSide>,
     on_step: &'a mut dyn FnMut(PartialTranslation),
 }
 
 impl ProgressObserver for ProgressReporter<'_> {
     fn on_progress(&mut self, BestSoFar { step, tokens, first_changed, attention }: BestSoFar) {
         let (text, target) = self.vocabulary.join(tokens, self.words);
-        let source = self.source.take();
-        (self.on_step)(PartialTranslation { step, source, text, target: target.into(), first_changed, attention });
+        let (source, target) = (None, target.into());
+        (self.on_step)(PartialTranslation { step, source, text, target, first_changed, attention });
     }
 }
 
@@ -319,7 +260,7 @@ impl TargetLabels<'_> {
     }
 }
 
-/// Refuses a prefix that is too long, goes on after `</s>`, or has ids that are no tokens of the target vocabulary.
+/// Refuses a prefix that is too long or has ids that are no tokens of the target vocabulary.
 fn check_prefix(prefix: &[u32], target: &Vocabulary) -> Result<()> {
     ensure!(
         prefix.len() <= MAX_SENTENCE_TOKENS,
@@ -330,16 +271,12 @@ fn check_prefix(prefix: &[u32], target: &Vocabulary) -> Result<()> {
             return usage(format!("the prefix has id {id}, which is no token of the target vocabulary"));
         }
     }
-    ensure!(
-        !prefix[..prefix.len() - 1].contains(&END),
-        UsageError::new("the prefix goes on after the end of the sentence")
-    );
     Ok(())
 }
 
-/// Checks an intervention, which has one row `[length]` or one for each of the heads, and scales its rows to a sum of 1.
-fn checked(intervention: &Intervention, length: usize, heads: usize) -> Result<Intervention> {
-    let Intervention { step, weights } = intervention;
+/// Checks attention weights of a step, which have one row `[length]` or one for each of the heads. Returns the part of the
+/// sentence whose source tokens are `own`, and the source's end, scaled to a sum of 1.
+fn checked(weights: &[Vec<f32>], own: Range<usize>, length: usize, heads: usize) -> Result<Vec<Vec<f32>>> {
     ensure!(
         weights.len() == 1 || weights.len() == heads,
         UsageError::new(format!(
@@ -349,26 +286,29 @@ fn checked(intervention: &Intervention, length: usize, heads: usize) -> Result<I
     );
     let mut scaled = Vec::with_capacity(weights.len());
     for row in weights {
-        scaled.push(scaled_row(row, length)?);
+        ensure!(
+            row.len() == length,
+            UsageError::new(format!(
+                "the attention weights need {length} numbers, one for each source token and the end of the source, not {}",
+                row.len()
+            ))
+        );
+        scaled.push(scaled_row([&row[own.clone()], &row[length - 1..]].concat())?);
     }
-    Ok(Intervention { step: *step, weights: scaled })
+    Ok(scaled)
 }
 
-/// Checks a row of attention weights `[length]` and scales it to a sum of 1.
-fn scaled_row(row: &[f32], length: usize) -> Result<Vec<f32>> {
-    ensure!(
-        row.len() == length,
-        UsageError::new(format!(
-            "the attention weights need {length} numbers, one for each source token and the end of the source, not {}",
-            row.len()
-        ))
-    );
+/// Checks a row of attention weights and scales it to a sum of 1.
+fn scaled_row(row: Vec<f32>) -> Result<Vec<f32>> {
     let sum: f64 = row.iter().map(|&weight| f64::from(weight)).sum();
     let is_valid = row.iter().all(|&weight| weight >= 0.0) && sum.is_finite() && sum > 0.0;
-    ensure!(is_valid, UsageError::new("attention weights must be at least 0, and one of them above 0"));
+    ensure!(
+        is_valid,
+        UsageError::new("attention weights must be at least 0, and one of them above 0 in the sentence of the step")
+    );
     // Weights that are a distribution already stay as they are, to the last bit.
     if (sum - 1.0).abs() < 1e-6 {
-        return Ok(row.to_vec());
+        return Ok(row);
     }
     Ok(row.iter().map(|&weight| (f64::from(weight) / sum) as f32).collect())
 }
@@ -379,8 +319,22 @@ mod tests {
 
     /// Checks weights for two source positions.
     fn checked_weights(weights: &[&[f32]], heads: usize) -> Result<Vec<Vec<f32>>> {
-        let weights = weights.iter().map(|row| row.to_vec()).collect();
-        Ok(checked(&Intervention { step: 0, weights }, 2, heads)?.weights)
+        let weights: Vec<Vec<f32>> = weights.iter().map(|row| row.to_vec()).collect();
+        checked(&weights, 0..1, 2, heads)
+    }
+
+    #[test]
+    fn sentences_have_their_own_prefix_and_attention() {
+        let options = TraceOptions {
+            prefix: vec![7, END, 8, 9],
+            intervention: Some(Intervention { step: 3, weights: vec![vec![0.5, 0.25, 0.0, 0.25]] }),
+            ..TraceOptions::default()
+        };
+        let [one, two] = &SentenceSteering::of_text(&options, &[1, 2], 1).unwrap()[..] else { panic!() };
+        assert_eq!((&one.prefix[..], &one.intervention), (&[7, END][..], &None));
+        assert_eq!(two.prefix, [8, 9]);
+        assert_eq!(two.intervention, Some(Intervention { step: 1, weights: vec![vec![0.5, 0.0, 0.5]] }));
+        assert!(SentenceSteering::of_text(&options, &[3], 1).is_err(), "the prefix has two sentences");
     }
 
     #[test]

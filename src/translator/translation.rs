@@ -4,6 +4,7 @@ use anyhow::Result;
 
 use super::request::GivenTokens;
 use super::{ForcedAlignment, Sentence};
+use crate::alignment::{Doubt, Doubts};
 use crate::text::{Pair, Segmentation, Vocabulary, WordSplitting};
 
 /// Translation of a sentence.
@@ -17,6 +18,8 @@ pub struct Translation {
     pub score: f64,
     /// Number of required phrases that it lacks.
     pub unmet_constraints: usize,
+    /// Reasons to doubt it.
+    pub doubts: Doubts,
     /// Attention between the source and the translation, by tokens and by words.
     pub alignment: ForcedAlignment,
     /// The texts that are aligned, if tags or placeholders were taken out of the source.
@@ -26,7 +29,7 @@ pub struct Translation {
 }
 
 /// Reasons to doubt the translation of a sentence of a text.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SentenceQuality {
     /// Number of line ends before the sentence in the text.
     pub line: usize,
@@ -36,6 +39,8 @@ pub struct SentenceQuality {
     pub is_mostly_unknown: bool,
     /// Number of required phrases that its translation lacks.
     pub unmet_constraints: usize,
+    /// Reasons to doubt its translation.
+    pub doubts: Vec<Doubt>,
 }
 
 impl Translation {
@@ -51,6 +56,7 @@ impl Translation {
             cut: self.alignment.cut,
             is_mostly_unknown: self.alignment.is_mostly_unknown(),
             unmet_constraints: self.unmet_constraints,
+            doubts: self.doubts.reasons.clone(),
         }
     }
 
@@ -79,6 +85,7 @@ impl Translation {
             log_probability: 0.0,
             score: 0.0,
             unmet_constraints: 0,
+            doubts: Doubts::default(),
             alignment,
             without_markup: None,
             sentences: Vec::new(),

@@ -22,6 +22,19 @@ fn evaluate(dir: &TestDir, options: &[&str]) -> Outcome {
 }
 
 #[test]
+fn reads_lines_like_translate() {
+    let dir = TestDir::new();
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
+    let sources = ["They bought a black hat. He sings.  She sleeps. They sing.", "Mr. {name} sleeps at https://a.b."];
+    dir.write("pairs.tsv", sources.map(|source| format!("{source}\tIls ont acheté un chapeau noir.\n")).concat());
+    evaluate(&dir, &["--model", shipped, "--save", "own.txt"]).worked();
+    let options = ["translate", "--model", shipped, "--placeholders", "none", "--quiet"];
+    let found = dir.run(&[&options[..], &sources].concat());
+    assert_eq!(dir.text("own.txt"), found.worked());
+    assert_eq!(found.worked().lines().next().unwrap().matches('.').count(), 4, "no sentence is lost");
+}
+
+#[test]
 fn scores_given_hypotheses_like_its_own() {
     let dir = dir_with(&[]);
     let own = evaluate(&dir, &["--model", model_path(), "--save", "own.txt", "--json"]).json();
@@ -41,6 +54,31 @@ fn scores_given_hypotheses_like_its_own() {
     assert!(file["signature"].as_str().unwrap().starts_with("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2."));
     let text = evaluate(&dir, &["--hypotheses", "own.txt", "--by-length"]);
     assert!(text.worked().contains("\nTER ") && !text.worked().contains("perplexity"), "{text:?}");
+}
+
+#[test]
+fn bleu_follows_the_script_of_the_references() {
+    let dir = TestDir::new();
+    for (name, references, hypotheses) in [
+        ("zh", ["我们昨天看了一本书。", "他不在家里。"], "我们昨天读了一本书。\n他不在家里。\n"),
+        ("char", ["猫が好きです。", "さようなら、また明日。"], "猫が好きだ。\nさようなら、また明日。\n"),
+        ("13a", ["猫 が 好き です 。", "さようなら 、 また 明日 。"], "猫 が 好き だ 。\nさようなら 、 また 明日 。\n"),
+    ] {
+        dir.write("pairs.tsv", tsv(&references.map(|reference| ("some words", reference))));
+        dir.write("hypotheses", hypotheses);
+        let given = ["--hypotheses", "hypotheses", "--confidence", "--by-length", "--json"];
+        let found = evaluate(&dir, &given).json();
+        assert!(found["signature"].as_str().unwrap().contains(&format!("|tok:{name}|")), "{found}");
+        assert!(found["bleu"].as_f64().unwrap() > 50.0 && found["by_length"][0]["bleu"] == found["bleu"], "{found}");
+        assert!(found["word_error_rate"].as_f64().unwrap() < 20.0, "{found}");
+        let other = evaluate(&dir, &[&given[..], &["--tokenize", "none"]].concat()).json();
+        assert!(other["signature"].as_str().unwrap().contains("|tok:none|"), "{other}");
+        // Nothing else separates words of the last text.
+        let expected = if name == "13a" { found["confidence"]["bleu"]["mean"].clone() } else { 0.0.into() };
+        assert_eq!(other["confidence"]["bleu"]["mean"], expected, "{other}");
+    }
+    let links = ["--links-from", "pairs", "--gold", "pairs.tsv", "--tokenize", "zh"];
+    evaluate(&dir, &links).refused_with(2, &["--tokenize needs translations"]);
 }
 
 #[test]

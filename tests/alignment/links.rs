@@ -160,6 +160,28 @@ fn soft_alignments_have_the_stated_shape() {
 }
 
 #[test]
+fn links_characters_of_scripts_without_spaces() {
+    let dir = TestDir::new();
+    let pairs = [
+        ("我喜欢猫", "I like cats"),
+        ("我喜欢狗", "I like dogs"),
+        ("他有猫", "he has cats"),
+        ("他有狗", "he has dogs"),
+    ];
+    dir.write("pairs.tsv", tsv(&pairs));
+    let linked = |options: &[&str]| {
+        let base = ["align", "--links-from", "pairs", "--pairs", "pairs.tsv", "--format", "pharaoh"];
+        dir.run(&[&base[..], options].concat()).worked().to_owned()
+    };
+    assert_eq!(linked(&[]), "0-0 1-1 2-1 3-2\n0-0 1-1 2-1 3-2\n0-0 1-1 2-2\n0-0 1-1 2-2\n");
+    assert_eq!(linked(&["--words", "whitespace"]), "\n\n\n\n", "each sentence is another word");
+    assert!(linked(&["--words", "characters"]).contains("-8"), "the target has nine letters");
+    let page =
+        dir.run(&["align", "--links-from", "pairs", "--pairs", "pairs.tsv", "--format", "html"]).worked().to_owned();
+    assert!(page.contains(r#""texts":["我喜欢猫","I like cats"]"#), "the page lists the texts as they were given");
+}
+
+#[test]
 fn separates_punctuation_on_request() {
     let dir = TestDir::new();
     dir.write("one.tsv", "the fox.\tmi.\n");

@@ -177,7 +177,8 @@ fn recognizes_other_names_of_standard_output() {
 #[cfg(target_os = "linux")]
 #[test]
 fn full_disk_is_a_failure() {
-    let dir = TestDir::with_pairs();
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", "the red owl\trufo ku .\n");
     for arguments in [
         &["translate", "--model", model_path(), "the red fox sleeps"][..],
         &["align", "--model", model_path(), "--pairs", "pairs.tsv"],

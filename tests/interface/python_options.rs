@@ -153,7 +153,7 @@ fn file() -> String {
                 "evaluate",
                 "Options of `Translator.evaluate`.",
             ),
-            &[list(&["confidence", "by-length", "gold-base", "search-threshold"])],
+            &[list(&["tokenize", "confidence", "by-length", "gold-base", "search-threshold"])],
         ),
     ];
     let mut page = START.to_owned();

@@ -25,7 +25,7 @@ const USES: [(&str, &[&str]); 25] = [
     ("attention", &["error", "kernels", "parameters", "text"]),
     ("model", &["attention", "kernels", "parameters", "random", "text"]),
     ("search", &["kernels", "model", "random", "text"]),
-    ("metrics", &["random"]),
+    ("metrics", &["random", "text"]),
     (
         "training",
         &[
@@ -82,7 +82,21 @@ const USES: [(&str, &[&str]); 25] = [
         ],
     ),
     ("evaluation", &["alignment", "error", "metrics", "render", "reporter", "text", "translator"]),
-    ("serve", &["alignment", "attention", "checkpoint", "error", "render", "reporter", "search", "text", "translator"]),
+    (
+        "serve",
+        &[
+            "alignment",
+            "attention",
+            "checkpoint",
+            "error",
+            "formats",
+            "render",
+            "reporter",
+            "search",
+            "text",
+            "translator",
+        ],
+    ),
     (
         "cli",
         &[
@@ -140,6 +154,7 @@ const RESTRICTED: [(&str, &[&str]); 2] = [
             "cli",
             "formats",
             "main",
+            "metrics",
             "model",
             "render",
             "search",

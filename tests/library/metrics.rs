@@ -1,13 +1,14 @@
-//! BLEU, chrF, TER, confidence intervals, significance tests and 13a tokenization against sacrebleu
+//! BLEU with its tokenizations, chrF, TER, confidence intervals and significance tests against sacrebleu
 //! (`scripts/reference_metrics.py`).
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
 use serde::Deserialize;
 use softalign::metrics::{
-    BleuStats, ChrfStats, FromSegment, TerStats, bleu, chrf, confidence, significance, tokenize_13a,
+    BleuStats, BleuTokenizer, ChrfStats, SufficientStats, TerStats, bleu, chrf, confidence, signature, significance,
     translation_edit_rate,
 };
 
@@ -16,12 +17,27 @@ struct ReferenceCorpus {
     name: String,
     hypotheses: Vec<String>,
     references: Vec<String>,
+    tokenizers: BTreeMap<String, ReferenceBleu>,
+    chrf: f64,
+    ter: f64,
+}
+
+/// BLEU by one tokenization.
+#[derive(Deserialize)]
+struct ReferenceBleu {
     bleu: f64,
     precisions: [f64; 4],
     brevity_penalty: f64,
-    chrf: f64,
-    ter: f64,
     tokenized: Vec<String>,
+    signature: String,
+}
+
+impl ReferenceCorpus {
+    /// Returns BLEU by each tokenization.
+    fn by_tokenizer(&self) -> impl Iterator<Item = (BleuTokenizer, &ReferenceBleu)> {
+        assert_eq!(self.tokenizers.len(), BleuTokenizer::ALL.len());
+        self.tokenizers.iter().map(|(name, bleu)| (name.parse().unwrap(), bleu))
+    }
 }
 
 fn corpora() -> Vec<ReferenceCorpus> {
@@ -39,9 +55,10 @@ fn assert_close(actual: f64, expected: f64, label: &str) {
 #[test]
 fn tokenizes_like_sacrebleu() {
     for corpus in corpora() {
-        assert_eq!(corpus.hypotheses.len(), corpus.tokenized.len());
-        for (hypothesis, tokenized) in corpus.hypotheses.iter().zip(&corpus.tokenized) {
-            assert_eq!(&tokenize_13a(hypothesis), tokenized, "{}", corpus.name);
+        for (tokenizer, expected) in corpus.by_tokenizer() {
+            let tokenized: Vec<String> = corpus.hypotheses.iter().map(|text| tokenizer.tokenize(text)).collect();
+            assert_eq!(tokenized, expected.tokenized, "{} by {tokenizer}", corpus.name);
+            assert_eq!(signature(false, tokenizer), expected.signature);
         }
     }
 }
@@ -49,12 +66,14 @@ fn tokenizes_like_sacrebleu() {
 #[test]
 fn bleu_matches_sacrebleu() {
     for corpus in corpora() {
-        let name = &corpus.name;
-        let found = bleu(&corpus.hypotheses, &corpus.references);
-        assert_close(found.score, corpus.bleu, &format!("BLEU of {name}"));
-        assert_close(found.brevity_penalty, corpus.brevity_penalty, &format!("brevity penalty of {name}"));
-        for (order, (actual, expected)) in (1..).zip(found.precisions.into_iter().zip(corpus.precisions)) {
-            assert_close(actual, expected, &format!("{order}-grams of {name}"));
+        for (tokenizer, expected) in corpus.by_tokenizer() {
+            let name = format!("{} by {tokenizer}", corpus.name);
+            let found = bleu(&corpus.hypotheses, &corpus.references, tokenizer);
+            assert_close(found.score, expected.bleu, &format!("BLEU of {name}"));
+            assert_close(found.brevity_penalty, expected.brevity_penalty, &format!("brevity penalty of {name}"));
+            for (order, (actual, expected)) in (1..).zip(found.precisions.into_iter().zip(expected.precisions)) {
+                assert_close(actual, expected, &format!("{order}-grams of {name}"));
+            }
         }
     }
 }
@@ -99,14 +118,20 @@ struct ReferenceStats {
 fn significance_matches_sacrebleu_within_sampling_noise() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/significance.json");
     let systems: Systems = serde_json::from_reader(BufReader::new(File::open(path).unwrap())).unwrap();
-    check_significance::<BleuStats>(&systems, &systems.bleu, "BLEU");
-    check_significance::<ChrfStats>(&systems, &systems.chrf, "chrF");
-    check_significance::<TerStats>(&systems, &systems.ter, "TER");
+    let of_bleu = |text: &str, reference: &str| BleuStats::of_segment(text, reference, BleuTokenizer::V13a);
+    check_significance(&systems, of_bleu, &systems.bleu, "BLEU");
+    check_significance(&systems, ChrfStats::of_segment, &systems.chrf, "chrF");
+    check_significance(&systems, TerStats::of_segment, &systems.ter, "TER");
 }
 
-fn check_significance<C: FromSegment>(systems: &Systems, expected: &ReferenceStats, label: &str) {
+fn check_significance<C: SufficientStats>(
+    systems: &Systems,
+    of_segment: fn(&str, &str) -> C,
+    expected: &ReferenceStats,
+    label: &str,
+) {
     let stats = |texts: &[String]| -> Vec<C> {
-        texts.iter().zip(&systems.references).map(|(text, reference)| C::from_segment(text, reference)).collect()
+        texts.iter().zip(&systems.references).map(|(text, reference)| of_segment(text, reference)).collect()
     };
     let (baseline, system) = (stats(&systems.baseline), stats(&systems.system));
     let interval = confidence(&system, 1);

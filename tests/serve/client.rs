@@ -67,6 +67,23 @@ impl Served {
         self.send("POST", path, &[("Content-Type", "application/json")], body.to_string().as_bytes())
     }
 
+    /// Uploads a file for translation from English to French, with more fields of the form.
+    pub fn upload(&self, name: &str, file: &[u8], fields: &[(&str, &str)]) -> Answer {
+        let kind = [("Content-Type", "multipart/form-data; boundary=xyz")];
+        self.send("POST", "/translate_file", &kind, &form(name, file, fields))
+    }
+
+    /// Translates a file and downloads the translation.
+    #[track_caller]
+    pub fn translate_file(&self, name: &str, file: &[u8]) -> Answer {
+        let answer = self.upload(name, file, &[("source", "en"), ("target", "fr")]).worked();
+        let address = answer["translatedFileUrl"].as_str().unwrap().to_owned();
+        let path = address.strip_prefix(&format!("http://{}", self.address)).unwrap();
+        let file = self.get(path);
+        assert_eq!(file.status, 200, "{file:?}");
+        file
+    }
+
     /// Posts JSON and returns the answer's JSON, asserting success.
     #[track_caller]
     pub fn ask(&self, path: &str, body: &Value) -> Value {
@@ -116,6 +133,8 @@ pub struct Answer {
     /// Headers with names in lower case.
     pub headers: Vec<(String, String)>,
     pub body: String,
+    /// The body of an answer that is no text.
+    pub bytes: Vec<u8>,
 }
 
 impl Answer {
@@ -124,15 +143,16 @@ impl Answer {
         let mut bytes = Vec::new();
         // A connection may be reset after the answer.
         let _ = stream.read_to_end(&mut bytes);
-        let text = String::from_utf8(bytes).expect("answers are UTF-8");
-        let (head, body) = text.split_once("\r\n\r\n")?;
+        let end = bytes.windows(4).position(|end| end == b"\r\n\r\n")?;
+        let head = String::from_utf8(bytes[..end].to_vec()).expect("heads are UTF-8");
+        let bytes = bytes.split_off(end + 4);
         let mut lines = head.lines();
         let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
         let header = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned()));
         let headers: Vec<(String, String)> = lines.filter_map(header).collect();
         let is_chunked = headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
-        let body = if is_chunked { without_chunks(body.as_bytes()) } else { body.to_owned() };
-        Some(Self { status, headers, body })
+        let body = if is_chunked { without_chunks(&bytes) } else { String::from_utf8_lossy(&bytes).into_owned() };
+        Some(Self { status, headers, body, bytes })
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -175,6 +195,18 @@ fn without_chunks(mut chunks: &[u8]) -> String {
         chunks = &chunks[length + 2..];
     }
     String::from_utf8_lossy(&data).into_owned() + "[cut off]"
+}
+
+/// Returns the body of a form with a file.
+pub fn form(name: &str, file: &[u8], fields: &[(&str, &str)]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for (field, value) in fields {
+        let head = format!("--xyz\r\nContent-Disposition: form-data; name=\"{field}\"\r\n\r\n{value}\r\n");
+        body.extend(head.bytes());
+    }
+    let head = format!("--xyz\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n");
+    body.extend(head.bytes().chain(file.iter().copied()).chain(*b"\r\n--xyz--\r\n"));
+    body
 }
 
 /// Sends a request on a connection of its own and reads the answer.

@@ -231,7 +231,7 @@ fn names_what_is_wrong() {
     server
         .post("/v1/score", &json!({"pairs": [{"source": "a".repeat(30), "target": "b".repeat(30)}]}))
         .refused(413, &["50"]);
-    server.post("/translate_file", &json!({})).refused(403, &["disabled"]);
+    server.post("/translate_file", &json!({})).refused(400, &["multipart"]);
     server.post("/suggest", &json!({"q": "a", "s": "b", "source": "en", "target": "fr"})).refused(403, &["disabled"]);
     let settings = server.get("/frontend/settings").worked();
     assert_eq!((&settings["charLimit"], &settings["keyRequired"]), (&json!(50), &json!(false)));

@@ -9,6 +9,7 @@ mod bounds;
 mod client;
 mod collect;
 mod errors;
+mod files;
 mod hostile;
 mod libretranslate;
 mod lifetime;

@@ -85,6 +85,72 @@ fn steers_by_tokens_and_by_attention() {
 }
 
 #[test]
+fn sentences_of_a_text_follow_each_other() {
+    let text = "She sleeps. They bought a black hat. He sings.";
+    let server = Served::start(&[]);
+    let mut events = events(&server.post("/v1/steps", &json!({"text": text})));
+    let (_, plain) = events.pop().unwrap();
+    assert_eq!(json!([plain["alignment"]]), server.ask("/v1/translate", &json!({"text": text})));
+    let trace = &plain["trace"];
+    let steps = trace["steps"].as_array().unwrap();
+    let sides = ["source", "target"].map(|side| trace[side]["tokens"].as_array().unwrap());
+    assert_eq!(sides[0].len(), plain["drawing"]["tokens"]["source"].as_array().unwrap().len());
+    assert_eq!(sides[1].len(), plain["drawing"]["tokens"]["target"].as_array().unwrap().len());
+    let sentences = trace["sentences"].as_array().unwrap();
+    assert_eq!((sentences.len(), steps.len()), (3, sides[1].len() + 3));
+    for sentence in sentences {
+        let [first, end] = [0, 1].map(|side| sentence["steps"][side].as_u64().unwrap() as usize);
+        let source = [0, 1].map(|side| sentence["source"][side].as_u64().unwrap() as usize);
+        assert_eq!(steps[end - 1]["token"], "</s>");
+        for step in &steps[first..end] {
+            let row: Vec<f64> = step["attention"].as_array().unwrap().iter().map(|one| one.as_f64().unwrap()).collect();
+            assert_eq!(row.len(), sides[0].len() + 1);
+            let own: f64 = row[source[0]..source[1]].iter().sum();
+            assert!((own + row[sides[0].len()] - 1.0).abs() < 1e-4, "{row:?}");
+        }
+    }
+    // Each event has the sentences before it, and the source of all comes first.
+    assert_eq!(events[0].1["source"]["words"], trace["source"]["words"]);
+    assert!(events[1..].iter().all(|(_, step)| step["source"].is_null()));
+    assert!(events.last().unwrap().1["text"].as_str().unwrap().starts_with("Elle dort. Ils ont"));
+    // The beam is one tree, whose best path has all steps.
+    let beam = trace["beam"].as_array().unwrap();
+    let mut node = beam.iter().rposition(|node| node["best"] == json!(true));
+    let mut path = Vec::new();
+    while let Some(index) = node {
+        path.insert(0, &beam[index]["id"]);
+        node = beam[index]["parent"].as_u64().map(|parent| parent as usize);
+    }
+    let ids: Vec<&Value> = steps.iter().map(|step| &step["id"]).collect();
+    assert_eq!(path, ids);
+    // Another token of the second sentence changes only that one.
+    let first = sentences[1]["steps"][0].as_u64().unwrap() as usize;
+    let other = &steps[first]["candidates"][1]["id"];
+    let prefix = [&ids[..first], &[other]].concat();
+    let steered = result(&server, &json!({"text": text, "prefix_tokens": prefix}));
+    assert_eq!(&steered["trace"]["steps"][first]["id"], other);
+    let translation = steered["alignment"]["translation"].as_str().unwrap();
+    assert!(translation.starts_with("Elle dort. ") && translation.ends_with(" Il chante."), "{translation}");
+    // All attention on "black", where "hat" would be translated.
+    let black = trace["source"]["words"].as_array().unwrap().iter().position(|word| word == "black").unwrap();
+    let words = trace["source"]["word_of_token"].as_array().unwrap();
+    let mut weights: Vec<u8> = words.iter().map(|word| u8::from(*word == json!(black))).collect();
+    weights.push(0);
+    let step = steps.iter().position(|step| step["text"] == " chapeau").unwrap();
+    let intervention = json!({"step": step, "weights": [weights]});
+    let request = json!({"text": text, "prefix_tokens": &ids[..step], "intervention": intervention, "beam": 1});
+    let moved = result(&server, &request);
+    assert_eq!(moved["trace"]["steps"][step]["text"], " noir");
+    // Attention on another sentence is none of this one.
+    let elsewhere: Vec<u8> = (0..weights.len()).map(|index| u8::from(index == 0)).collect();
+    let intervention = json!({"step": step, "weights": [elsewhere]});
+    let request = json!({"text": text, "prefix_tokens": &ids[..step], "intervention": intervention});
+    server.post("/v1/steps", &request).refused(400, &["in the sentence of the step"]);
+    let beyond = json!({"text": "She sleeps.", "prefix_tokens": &ids[..step]});
+    server.post("/v1/steps", &beyond).refused(400, &["after the end of the text"]);
+}
+
+#[test]
 fn refuses_requests_that_do_not_fit() {
     let server = Served::start(&[]);
     let refused = |request: Value, parts: &[&str]| server.post("/v1/steps", &request).refused(400, parts);

@@ -1,7 +1,7 @@
 //! Settings that `train` derives from the data and the time budget.
 
 use crate::common::{PAIRS, TestDir, json, tsv};
-use serde_json::Value;
+use serde_json::{Value, json as value};
 
 const FEW_STEPS: [&str; 4] = ["--max-epochs", "1", "--hidden-size", "16"];
 
@@ -47,6 +47,43 @@ fn tokens_follow_each_sides_lines() {
     dir.write("pairs.tsv", spoken);
     dir.run(&wrong).refused_with(2, &["--joint-vocabulary", "same tokenization"]);
     assert!(!dir.path("model").exists(), "a refused training creates no directory");
+}
+
+#[test]
+fn scripts_without_spaces_have_sentences() {
+    let dir = TestDir::new();
+    let pairs: String = ["猫", "犬", "私", "鳥", "魚"]
+        .iter()
+        .flat_map(|one| {
+            ["です", "が好きです", "がいました"].map(|end| format!("I see a {one} {end} now.\t{one}{end}。\n"))
+        })
+        .collect();
+    dir.write("pairs.tsv", pairs);
+    let train = ["train", "--train", "pairs.tsv", "--valid", "pairs.tsv", "--out", "model"];
+    let trained = dir.run(&[&train[..], &FEW_STEPS].concat());
+    trained.worked();
+    assert!(trained.stderr.contains("  BLEU ") && !trained.stderr.contains("  WER "), "{}", trained.stderr);
+    let config = config(&dir, "model");
+    assert_eq!(
+        (&config["text"]["target_tokenization"], &config["training"]["metric"]),
+        (&"bpe".into(), &"bleu".into())
+    );
+    let evaluate = ["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--json"];
+    let scores = dir.run(&evaluate).json();
+    assert!(scores["signature"].as_str().unwrap().contains("|tok:char|") && scores["word_error_rate"].is_number());
+    // Tokens of several characters have links of each.
+    let target = |words: &[&str]| {
+        let align = ["align", "--model", "model", "a cat", "猫です。", "--format", "json", "--threshold", "0"];
+        dir.run(&[&align[..], words].concat()).json()[0].clone()
+    };
+    let linked = target(&[]);
+    assert_eq!(linked["target"], serde_json::json!(["猫", "で", "す", "。"]));
+    let rows = linked["attention"].as_array().unwrap();
+    let sums: Vec<f64> =
+        rows.iter().map(|row| row.as_array().unwrap().iter().filter_map(Value::as_f64).sum()).collect();
+    assert!(sums.len() == 4 && sums.iter().all(|sum| *sum > 0.0), "{linked}");
+    assert_eq!(target(&["--words", "whitespace"])["target"], serde_json::json!(["猫です。"]));
+    assert_eq!(target(&["--words", "characters"])["source"], serde_json::json!(["a", "c", "a", "t"]));
 }
 
 #[test]
@@ -158,4 +195,21 @@ fn finds_the_largest_model_for_a_time_budget() {
     dir.run(&[&train[..], &["0.001"]].concat()).worked();
     assert_eq!(config(&dir, "model")["architecture"]["hidden_size"], 128, "the smallest size");
     dir.run(&["translate", "--model", "model", "the red fox sleeps"]).worked();
+}
+
+/// A pair in forty has a curly apostrophe, a name and a number.
+#[test]
+fn finds_rare_variants_and_words_to_copy() {
+    let mut text: String =
+        (0..40).map(|number| format!("it's {number} with Ann or 7\tc'est {number} avec Ann ou 7\n")).collect();
+    text.push_str("it\u{2019}s\u{a0}Ann\tc\u{2019}est Ann\n");
+    let (config, stderr) = resolve(&text, &FEW_STEPS);
+    for side in ["sources", "targets"] {
+        assert!(stderr.contains(&format!("{side}: ’ (U+2019, once) is read as ', which is more frequent")), "{stderr}");
+    }
+    assert!(stderr.contains("sources: (U+00A0, once) is read as a space, which is more frequent"), "{stderr}");
+    let copied = &config["text"]["copied"];
+    assert_eq!((&copied["numbers"], &copied["names"]), (&value!(["7"]), &value!(["Ann"])));
+    let known = ["copies_numbers", "copies_names"].map(|key| &copied[key]);
+    assert_eq!(known, [&value!(true); 2]);
 }

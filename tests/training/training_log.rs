@@ -78,7 +78,7 @@ fn warns_once_of_flat_attention() {
     let train = ["train", "--train", "pairs.tsv", "--out", "out", "--patience", "100", "--verbose"];
     let outcome = dir.run(&[&train[..], &sizes, &untrained].concat());
     outcome.worked();
-    assert_eq!(outcome.stderr.matches("    attention: flatness ").count(), 6, "{outcome:?}");
+    assert_eq!(outcome.stderr.matches("    attention: entropy ").count(), 6, "{outcome:?}");
     let warnings: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("warning: attention")).collect();
     assert_eq!(warnings.len(), 1, "{outcome:?}");
     assert!(warnings[0].contains("--guided-alignment"), "{outcome:?}");

@@ -30,13 +30,50 @@ fn equal_pairs_are_never_split_across_training_and_validation() {
     assert!(!train_stderr(&dir, &["--train", "pairs.tsv"]).contains("another"));
 }
 
+/// The last lines of a training.
 #[test]
-fn summary_says_that_validation_chose_the_model() {
+fn ends_with_a_summary_and_the_next_commands() {
     let dir = TestDir::new();
     dir.write("pairs.tsv", thirty_pairs(1));
-    let stderr = train_stderr(&dir, &["--train", "pairs.tsv"]);
-    let summary = stderr.lines().find(|line| line.contains("the best model (step")).unwrap_or(&stderr);
-    assert!(summary.ends_with("validation chose it, so expect slightly lower scores on other pairs"), "{summary}");
+    let few = train_stderr(&dir, &["--train", "pairs.tsv"]);
+    assert!(few.contains("how good the model is on other text is unknown, since too few pairs were held out"), "{few}");
+    assert!(few.ends_with("softalign serve --model out\n"), "{few}");
+    dir.write("valid.tsv", thirty_pairs(1));
+    std::fs::remove_dir_all(dir.path("out")).unwrap();
+    let options = ["train", "--train", "pairs.tsv", "--valid", "valid.tsv", "--out", "out", "--metric", "chrf"];
+    let quick = ["--preset", "tiny", "--max-epochs", "30", "--learning-rate", "0.01", "--batch-sentences", "4"];
+    let stderr = dir.run(&[&options[..], &quick].concat()).stderr;
+    let summary: Vec<&str> = stderr.lines().skip_while(|line| !line.contains("expect on other text")).collect();
+    for (line, expected) in summary.iter().zip([
+        "of this kind: chrF ",
+        "of 100 translations equal their reference",
+        "would help most: ",
+        "next:",
+        "    softalign translate --model out 'a ",
+        "    softalign serve --model out",
+    ]) {
+        assert!(line.contains(expected), "{expected}: {stderr}");
+    }
+    assert!(
+        summary.len() == 6 && summary[0].contains("95 % confidence") && summary[0].contains("30 pairs"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn useless_models_are_called_useless() {
+    let dir = TestDir::with_pairs();
+    dir.write("valid.tsv", common::tsv(&common::PAIRS));
+    let options = ["train", "--train", "pairs.tsv", "--valid", "valid.tsv", "--out", "out", "--preset", "tiny"];
+    let learning = ["--max-epochs", "4", "--learning-rate", "1e-7"];
+    let outcome = dir.run(&[&options[..], &learning].concat());
+    outcome.worked();
+    assert!(outcome.stderr.contains("this model is useless"), "{}", outcome.stderr);
+    assert_eq!(outcome.stderr.matches("← best").count(), 1, "equal but for noise: {}", outcome.stderr);
+    // With a learning rate of 1, the loss rises within a few steps.
+    let diverging = ["--max-epochs", "40", "--learning-rate", "1", "--warmup-steps", "1", "--out", "diverged", "-q"];
+    let outcome = dir.run(&[&options[..5], &options[7..], &diverging].concat());
+    outcome.refused_with(1, &["training diverges", "try a --learning-rate below 0.5"]);
 }
 
 /// A source with several translations belongs to one side with all of them.

@@ -57,6 +57,9 @@ fn training_calibrates_on_validation_pairs_that_it_was_not_trained_on() {
     let found = calibration("model", &["--valid", "valid.tsv"]);
     let size = |of: &str| found[of]["weights"].as_array().unwrap().len();
     assert_eq!((size("sentence"), size("word")), (3, 3), "{found}");
+    for limit in ["confidence", "coverage", "nonwords"] {
+        assert!((0.0..=1.0).contains(&found["limits"][limit].as_f64().unwrap()), "{found}");
+    }
     let evaluated = dir.run(&["evaluate", "--model", "model", "--pairs", "valid.tsv"]);
     assert!(evaluated.worked().lines().any(|line| line.starts_with("ECE, words ")), "{}", evaluated.stdout);
     let scores = dir.run(&["evaluate", "--model", "model", "--pairs", "valid.tsv", "--json"]).json();
@@ -65,4 +68,28 @@ fn training_calibrates_on_validation_pairs_that_it_was_not_trained_on() {
     assert_eq!(calibration("small", &[]), Value::Null);
     dir.run(&["average", "model", "model", "--out", "mean"]).worked();
     assert!(json(&dir.text("mean/config.json")).get("confidence").is_none());
+}
+
+#[test]
+fn doubtful_translations_are_named() {
+    let dir = TestDir::new();
+    // German, of which the model knows the letters.
+    let lines = "They bought a hat.\nDie Katze schnarcht unter dem Regal.\nShe sleeps.\n";
+    let found = translations(&dir, &[], lines);
+    assert!(found[0].get("doubts").is_none() && found[2].get("doubts").is_none(), "{found:?}");
+    assert_eq!(found[1]["doubts"], serde_json::json!(["confidence", "nonwords"]), "{}", found[1]);
+    let plain = dir.run_with_input(&["translate", "--model", SHIPPED], lines);
+    assert_eq!(plain.worked().lines().count(), 3);
+    let warning =
+        "warning: 1 of 3 translations are doubtful, line 2: low confidence (1), words that may be made up (1);";
+    assert!(plain.stderr.contains(warning), "{}", plain.stderr);
+    let quiet = dir.run_with_input(&["translate", "--quiet", "--model", SHIPPED], lines);
+    assert!(quiet.stderr.is_empty(), "{}", quiet.stderr);
+    // A doubtful sentence makes its text doubtful.
+    let text = "They bought a hat. Die Katze schnarcht unter dem Regal. She sleeps.\n";
+    assert!(translations(&dir, &[], text)[0]["doubts"].as_array().is_some());
+    let html = dir.run_with_input(&["translate", "--model", SHIPPED, "--format", "html"], lines);
+    assert!(html.worked().contains(r#""doubts":["confidence","nonwords"]"#));
+    // An ensemble has no limits.
+    assert!(translations(&dir, &["--model", SHIPPED], lines)[1].get("doubts").is_none());
 }

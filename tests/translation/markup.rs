@@ -22,7 +22,7 @@ fn tags_and_placeholders_come_back() {
 
 #[test]
 fn text_without_markup_is_translated_as_ever() {
-    let text = "the red fox sleeps\n the  old owl , runs\n\n50 % < & >\n";
+    let text = "the red fox sleeps\n the  old owl runs\n\nthe red owl\n";
     let as_ever = translate(&["--placeholders", "none"], text);
     assert_eq!(translate(&[], text).worked(), as_ever.worked());
     let sampled = |more: &[&str]| translate(&[&["--sample", "--n-best", "2"], more].concat(), text).worked().to_owned();
@@ -44,9 +44,9 @@ fn samples_do_not_depend_on_other_texts() {
 
 #[test]
 fn placeholders_are_known_or_given() {
-    let translated = |arguments: &[&str]| translate(arguments, "the XYZ red fox {x} sleeps\n").worked().to_owned();
-    assert!(translated(&[]).contains(" {x} ") && !translated(&[]).contains("XYZ"));
-    assert!(translated(&["--placeholders", "[A-Z]+"]).contains("XYZ"));
+    let translated = |arguments: &[&str]| translate(arguments, "the dos red fox {x} sleeps\n").worked().to_owned();
+    assert!(translated(&[]).contains(" {x} ") && !translated(&[]).contains("dos"));
+    assert!(translated(&["--placeholders", "dos"]).contains("dos"));
     assert!(!translated(&["--placeholders", "none"]).contains("{x}"));
     let first = translate(&[], "{x}, %s\n{x}: the red fox sleeps\n");
     assert_eq!(first.worked(), "{x}, %s\n{x}: rufo mi dorma .\n");

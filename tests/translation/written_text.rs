@@ -50,6 +50,16 @@ fn translations_have_the_case_of_the_source() {
 }
 
 #[test]
+fn capitals_beside_other_text_are_read_in_their_usual_case() {
+    let found = translations(&["SHE SLEEPS. I am hungry.", "I am hungry. SHE SLEEPS.", "She sleeps VERY well."], &[]);
+    assert_eq!(found[0], "ELLE DORT. J'ai faim.");
+    assert_eq!(found[1], "J'ai faim. ELLE DORT.");
+    let plain = translations(&["She sleeps very well."], &[]);
+    assert_eq!(found[2].to_lowercase(), plain[0].to_lowercase());
+    assert!(found[2].chars().filter(|one| one.is_uppercase()).count() > 2, "{found:?}");
+}
+
+#[test]
 fn each_sentence_of_a_line_is_translated() {
     let sentences = ["She sleeps.", "They bought a black hat.", "He sings.", "She doesn't sleep."];
     let alone = translations(&sentences, &[]);

@@ -89,7 +89,7 @@ impl Observer for Caller {
             Event::Validation { progress, report, best } => {
                 json!({"event": "validation", "step": progress.step, "report": report, "best": best})
             }
-            Event::Skipped { .. } | Event::Validating => return,
+            Event::Skipped { .. } | Event::Validating | Event::Shortened { .. } => return,
         };
         self.send(Message::Event(event));
     }

@@ -4,8 +4,8 @@ use anyhow::ensure;
 use pyo3::prelude::*;
 use softalign::error::UsageError;
 use softalign::metrics::{
-    BleuStats, ChrfStats, FromSegment, Significance, TerStats, confidence as confidence_interval, signature,
-    significance,
+    BleuStats, BleuTokenizer, ChrfStats, Significance, SufficientStats, TerStats, confidence as confidence_interval,
+    signature, significance,
 };
 
 use crate::call::run;
@@ -37,19 +37,35 @@ pub fn corpus_score(
     metric: &str,
     hypotheses: Vec<String>,
     references: Vec<String>,
+    tokenize: Option<&str>,
     confidence: bool,
     seed: u64,
 ) -> PyResult<(f64, Option<f64>, Option<String>)> {
     let metric = Metric::named(py, metric)?;
+    let tokenizer = tokenizer(py, tokenize, &references)?;
     let (score, interval) = run(py, None, |_| {
         check_counts(&[&hypotheses], &references)?;
+        let (texts, seed) = ([&hypotheses[..], &references[..]], confidence.then_some(seed));
         Ok(match metric {
-            Metric::Bleu => score::<BleuStats>(&hypotheses, &references, confidence.then_some(seed)),
-            Metric::Chrf => score::<ChrfStats>(&hypotheses, &references, confidence.then_some(seed)),
-            Metric::Ter => score::<TerStats>(&hypotheses, &references, confidence.then_some(seed)),
+            Metric::Bleu => score(texts, seed, of_bleu(tokenizer)),
+            Metric::Chrf => score(texts, seed, ChrfStats::of_segment),
+            Metric::Ter => score(texts, seed, TerStats::of_segment),
         })
     })?;
-    Ok((score, interval, matches!(metric, Metric::Bleu).then(|| signature(false))))
+    Ok((score, interval, matches!(metric, Metric::Bleu).then(|| signature(false, tokenizer))))
+}
+
+/// Returns the tokenization of BLEU by sacrebleu's name, or by default the one that suits the references.
+fn tokenizer(py: Python, name: Option<&str>, references: &[String]) -> PyResult<BleuTokenizer> {
+    match name {
+        Some(name) => name.parse().map_err(|error: String| argument_error(py, error)),
+        None => Ok(BleuTokenizer::for_references(references)),
+    }
+}
+
+/// Returns the function that computes BLEU's statistics of a segment.
+fn of_bleu(tokenizer: BleuTokenizer) -> impl Fn(&str, &str) -> BleuStats {
+    move |hypothesis, reference| BleuStats::of_segment(hypothesis, reference, tokenizer)
 }
 
 /// Returns the scores of a baseline and of a system, and the p-values of their difference by paired bootstrap resampling and by
@@ -61,16 +77,18 @@ pub fn paired_test(
     baseline: Vec<String>,
     system: Vec<String>,
     references: Vec<String>,
+    tokenize: Option<&str>,
     seed: u64,
 ) -> PyResult<(f64, f64, f64, f64)> {
     let metric = Metric::named(py, metric)?;
+    let tokenizer = tokenizer(py, tokenize, &references)?;
     run(py, None, |_| {
         check_counts(&[&baseline, &system], &references)?;
         let sides = [&baseline[..], &system[..]];
         Ok(match metric {
-            Metric::Bleu => compare::<BleuStats>(sides, &references, seed),
-            Metric::Chrf => compare::<ChrfStats>(sides, &references, seed),
-            Metric::Ter => compare::<TerStats>(sides, &references, seed),
+            Metric::Bleu => compare(sides, &references, seed, of_bleu(tokenizer)),
+            Metric::Chrf => compare(sides, &references, seed, ChrfStats::of_segment),
+            Metric::Ter => compare(sides, &references, seed, TerStats::of_segment),
         })
     })
 }
@@ -85,23 +103,35 @@ fn check_counts(hypotheses: &[&Vec<String>], references: &[String]) -> anyhow::R
     Ok(())
 }
 
-fn segments<C: FromSegment>(hypotheses: &[String], references: &[String]) -> Vec<C> {
-    hypotheses.iter().zip(references).map(|(hypothesis, reference)| C::from_segment(hypothesis, reference)).collect()
+/// Returns the statistics of each segment.
+fn segments<C>(hypotheses: &[String], references: &[String], of_segment: impl Fn(&str, &str) -> C) -> Vec<C> {
+    hypotheses.iter().zip(references).map(|(hypothesis, reference)| of_segment(hypothesis, reference)).collect()
 }
 
-fn total<C: FromSegment>(segments: &[C]) -> f64 {
+fn total<C: SufficientStats>(segments: &[C]) -> f64 {
     let mut sum = C::default();
     segments.iter().for_each(|segment| sum.add(segment));
     sum.score()
 }
 
-fn score<C: FromSegment>(hypotheses: &[String], references: &[String], seed: Option<u64>) -> (f64, Option<f64>) {
-    let segments = segments::<C>(hypotheses, references);
+/// Returns the score of hypotheses against references, and half the width of its confidence interval if there is a seed.
+fn score<C: SufficientStats>(
+    [hypotheses, references]: [&[String]; 2],
+    seed: Option<u64>,
+    of_segment: impl Fn(&str, &str) -> C,
+) -> (f64, Option<f64>) {
+    let segments = segments(hypotheses, references, of_segment);
     (total(&segments), seed.map(|seed| confidence_interval(&segments, seed).half_width))
 }
 
-fn compare<C: FromSegment>(sides: [&[String]; 2], references: &[String], seed: u64) -> (f64, f64, f64, f64) {
-    let [baseline, system] = sides.map(|side| segments::<C>(side, references));
+/// Returns the scores of a baseline and of a system, and the p-values of their difference.
+fn compare<C: SufficientStats>(
+    sides: [&[String]; 2],
+    references: &[String],
+    seed: u64,
+    of_segment: impl Fn(&str, &str) -> C,
+) -> (f64, f64, f64, f64) {
+    let [baseline, system] = sides.map(|side| segments(side, references, &of_segment));
     let Significance { bootstrap, randomization } = significance(&baseline, &system, seed);
     (total(&baseline), total(&system), bootstrap, randomization)
 }

@@ -29,8 +29,8 @@ use crate::error::{argument_error, exception};
 /// Number of sentences or pairs that are translated or scored between two looks for an interruption.
 const CHUNK: usize = 4096;
 
-/// A translation: text, score, log-probability, number of unmet constraints, alignment.
-type Found = (String, f64, f64, usize, Alignment);
+/// A translation: text, score, log-probability, number of unmet constraints, alignment, reasons for doubt, uncovered source words.
+type Found = (String, f64, f64, usize, Alignment, Vec<&'static str>, Vec<usize>);
 
 /// A scored pair: log-probability, number of tokens, words with their log-probabilities, that of the end.
 type Scored = (f64, usize, Vec<(String, f64)>, f64);
@@ -160,6 +160,7 @@ impl Model {
         let gold_base = options.take(py, "gold_base")?.unwrap_or(0);
         let flags = ["confidence", "by_length", "search_threshold"].map(|name| options.take(py, name));
         let [confidence, by_length, search_threshold] = flags;
+        let tokenize = options.take(py, "tokenize")?;
         let reverse_model = options.take(py, "reverse_model")?;
         let precision = options.take(py, "precision")?.unwrap_or_default();
         let overrides: InferenceOverrides = options.structure(py)?;
@@ -168,6 +169,7 @@ impl Model {
         let evaluator = Evaluator::new(&pairs)
             .decode(&decoding)
             .precision(precision)
+            .tokenize(tokenize)
             .confidence(confidence?.unwrap_or(false))
             .by_length(by_length?.unwrap_or(false))
             .search_threshold(search_threshold?.unwrap_or(false));
@@ -285,14 +287,15 @@ impl TranslationSetup {
     }
 
     fn found(&self, sentence: &Sentence, translation: Translation) -> Found {
-        let Translation { text, log_probability, score, unmet_constraints, alignment, without_markup, .. } =
+        let Translation { text, log_probability, score, unmet_constraints, doubts, alignment, without_markup, .. } =
             translation;
+        let reasons = doubts.reasons.iter().map(|doubt| doubt.name()).collect();
         let texts = match without_markup {
             Some(Pair { source, target }) => [source, target],
             None => [sentence.given().to_owned(), text.clone()],
         };
         let alignment = Alignment::of_translation(texts, alignment, self.linker.clone());
-        (text, score, log_probability, unmet_constraints, alignment)
+        (text, score, log_probability, unmet_constraints, alignment, reasons, doubts.uncovered)
     }
 
     /// Warns of lines whose translations are incomplete or unreliable.
@@ -311,6 +314,7 @@ impl TranslationSetup {
             UnknownSentences::Translate => "the translation is unreliable",
         };
         warnings.report_unknown(consequence, caller);
+        warnings.report_doubtful("the attribute doubts names the reasons", caller);
         warnings.report_unmet(caller);
         warnings.report_unknown_features(caller);
     }

@@ -12,6 +12,17 @@ def test_scores_are_those_of_sacrebleu():
         assert float(getattr(softalign, name)(HYPOTHESES, REFERENCES)) == pytest.approx(expected, abs=1e-9)
 
 
+def test_bleu_follows_the_script():
+    hypotheses, references = ["猫が好きだ。"], ["猫が好きです。"]
+    for tokenize, name in ((None, "char"), ("zh", "zh"), ("intl", "intl"), ("none", "none")):
+        score = softalign.bleu(hypotheses, references, tokenize=tokenize)
+        assert f"|tok:{name}|" in score.signature
+    assert softalign.bleu(hypotheses, references).score > 30
+    assert softalign.paired_test(hypotheses, references, references, tokenize="none").baseline == 0
+    with pytest.raises(softalign.ArgumentError, match="tokenize must be one of 13a, zh"):
+        softalign.bleu(hypotheses, references, tokenize="ja-mecab")
+
+
 def test_intervals_and_signatures():
     score = softalign.bleu(HYPOTHESES, REFERENCES, confidence=True)
     assert score.confidence > 0 and str(score).startswith("BLEU ") and "±" in str(score)

@@ -36,6 +36,8 @@ def test_scores_links_and_weights_are_those_of_the_command(model):
         assert alignment.confidence == pytest.approx(line["confidence"])
         assert alignment.word_confidence == pytest.approx(line["word_confidence"])
         assert alignment.nonwords == line["nonwords"]
+        assert translation.doubts == line.get("doubts", [])
+        assert translation.uncovered == line.get("uncovered", [])
 
 
 def test_a_translation_is_a_str_with_its_alignment(model):

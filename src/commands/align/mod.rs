@@ -16,7 +16,7 @@ use super::render_options::alignment_format;
 use super::unreadable::Unreadable;
 use crate::checkpoint::ModelDir;
 use crate::cli::{AlignArgs, ExplicitArgs};
-use crate::text::{Pair, PairFiles};
+use crate::text::{Pair, PairFiles, WordSplitting};
 use crate::translator::{LineWarnings, LinkOptions, LinkedPair, Linker, LinksFrom, Translator};
 use input::AlignInput;
 use options::{check, check_paths, link_options};
@@ -114,7 +114,9 @@ impl PairAligner<'_> {
 /// Warns if most words of a side are unknown to the model's aligner, since the model was probably trained on other languages.
 fn warn_of_other_languages(args: &AlignArgs, linker: &Linker, linked: &[LinkedPair], console: &Console) {
     const MIN_WORDS: usize = 5;
-    let Some(aligner) = linker.statistical.as_ref().filter(|_| !args.tokens) else { return };
+    // The aligner knows no tokens, and no letters of words.
+    let by_words = !args.tokens && args.links.words != Some(WordSplitting::Characters);
+    let Some(aligner) = linker.statistical.as_ref().filter(|_| by_words) else { return };
     for (side, name) in ["source", "target"].into_iter().enumerate() {
         let words = linked.iter().flat_map(|pair| [pair.alignment.source(), pair.alignment.target()][side]);
         let words: Vec<&String> = words.collect();

@@ -88,6 +88,7 @@ fn checked_evaluator<'a>(
         .by_length(args.by_length || args.figure.is_some())
         .search_threshold(args.search_threshold)
         .confidence(args.confidence)
+        .tokenize(args.tokenize)
         .untagged(readable.pairs.iter().map(|pair| files.as_given(pair).0).collect())
         .line_numbers(readable.numbers.clone())
         .reporter(console);

@@ -1,6 +1,7 @@
 //! `softalign train`
 
 mod reporter;
+mod samples;
 
 use std::path::{Path, PathBuf};
 
@@ -10,25 +11,23 @@ use indicatif::ProgressBar;
 use serde_json::Value;
 
 use reporter::{TrainingDisplay, progress_bar};
+use samples::show_samples;
 
 use super::console::Console;
 use super::output_file::Output;
 use super::processes::Processes;
-use super::render_options::heatmap;
 use super::signals::Signals;
 use crate::cli::{ExplicitArgs, TrainArgs, joined_options_of};
 use crate::error::{usage, usage_of};
-use crate::render::escape_controls;
-use crate::text::{Pair, SHIPPED_TRAINING, is_standard, standard_input_has_data};
+use crate::text::{SHIPPED_TRAINING, is_standard, standard_input_has_data};
 use crate::trainer::{
     GivenCommand, InitFrom, ResumedSources, RunContext, SourceOptions, TrainingOutcome, TrainingSources, TrainingSpec,
     recorded_options, resume, train,
 };
 use crate::training::RunLimits;
-use crate::translator::{DecodeOptions, Translator};
 
-/// Number of translations shown at the end.
-const SHOWN: usize = 2;
+/// Maximum length of a command to type, in characters, such that it fits into a line of a terminal.
+const MAX_COMMAND: usize = 76;
 
 /// Trains a model, or prints the resolved settings. `command_line` is recorded in config.json.
 pub fn run(
@@ -61,10 +60,40 @@ pub fn run(
         bail!(stopped);
     }
     if let Some(output) = translations {
-        console.note("the first validation sentences, translated by the model:");
-        show(output, &out, &finished.validation, device)?;
+        console.note("validation sentences, translated by the model:");
+        show_samples(output, &out, &finished.validation, device)?;
+        console.note("");
+        describe_model(&finished, args.out.as_deref(), console);
     }
     finished.unrecorded
+}
+
+/// Says how good the model is, what would help, and what to type next.
+fn describe_model(finished: &TrainingOutcome, out: Option<&Path>, console: &Console) {
+    match &finished.quality {
+        Some(quality) => quality.lines().into_iter().for_each(|line| console.note(line)),
+        None => console.note(
+            "how good the model is on other text is unknown, since too few pairs were held out; softalign evaluate measures it \
+             on other pairs",
+        ),
+    }
+    let model = out.map(|out| format!(" --model {}", quoted(&out.display().to_string()))).unwrap_or_default();
+    let translate = format!("softalign translate{model}");
+    let sources = finished.validation.iter().map(|pair| &*pair.source);
+    let typable = sources.filter(|source| !source.contains(char::is_control) && !source.starts_with('-'));
+    let commands = typable.map(|source| format!("{translate} {}", quoted(source)));
+    let fitting = commands.filter(|command| command.chars().count() <= MAX_COMMAND);
+    let translate = fitting.max_by_key(|command| command.chars().count()).unwrap_or_else(|| translate.clone());
+    console.note(format!("next:\n    {translate}\n    softalign serve{model}"));
+}
+
+/// Quotes a text for the shell, if it needs to.
+fn quoted(text: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "-_./".contains(character);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// Returns the receiver of what is to be said about signals. Only the first process says it, above its progress bar.
@@ -160,19 +189,4 @@ fn reject_changed_options(given: &ExplicitArgs<TrainArgs>, out: &Path) -> Result
     }
     let limits = joined_options_of::<RunLimits>();
     usage(format!("--{} cannot change with --resume; only {limits} can", changed.join(", --")))
-}
-
-/// Translates a few validation sentences and shows their alignments.
-fn show(mut output: Output, out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
-    let translator = Translator::load_on(out, device)?;
-    let sources: Vec<&str> = pairs.iter().take(SHOWN).map(|pair| &*pair.source).collect();
-    let found = translator.translate_with(&sources, &DecodeOptions::default())?;
-    let heatmap = heatmap(output.is_terminal());
-    for (source, translations) in sources.into_iter().zip(&found) {
-        output.with(|out| {
-            writeln!(out, "\n{}\n{}\n", escape_controls(source), escape_controls(&translations[0].text))?;
-            heatmap.matrix(out, &translations[0].alignment.by_words())
-        })?;
-    }
-    output.finish()
 }

@@ -11,13 +11,16 @@ use crate::metrics::{ErrorRates, Scores};
 use crate::render::{clock, readable};
 use crate::reporter::{Reporter, Stage};
 use crate::training::{
-    CollapseMonitor, Event, Observer, Sample, StepReport, TrainState, ValidationReport, attention_line,
+    CollapseMonitor, Event, LossMonitor, Observer, Sample, StepReport, TrainState, ValidationReport, ValidationScore,
+    attention_line,
 };
 
 /// Time between two lines on standard error where it is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(15);
 /// Samples shown after each validation.
 const SHOWN: usize = 2;
+/// Relative decrease of the loss below which equal scores are not marked as better.
+const MIN_IMPROVEMENT: f64 = 1e-3;
 
 /// Progress of a training on standard error.
 pub struct TrainingDisplay<'a> {
@@ -38,7 +41,35 @@ struct ModelInTraining {
     /// Begins lines about an auxiliary model; empty for others.
     prefix: String,
     /// None before the first training.
-    monitor: Option<CollapseMonitor>,
+    monitors: Option<Monitors>,
+    /// Last validation that was marked as the best.
+    marked: Option<ValidationScore>,
+}
+
+/// Monitors that warn of a model that learns badly.
+struct Monitors {
+    collapse: CollapseMonitor,
+    loss: LossMonitor,
+}
+
+impl ModelInTraining {
+    /// Returns the warnings due after a validation.
+    fn warnings(&mut self, progress: &TrainState, report: &ValidationReport) -> Vec<String> {
+        let Some(Monitors { collapse, loss }) = &mut self.monitors else { return Vec::new() };
+        let collapsed = report.attention.as_ref().and_then(|stats| collapse.warning(progress, stats));
+        [loss.warning(progress, report), collapsed].into_iter().flatten().collect()
+    }
+
+    /// Returns true if the best validation so far is better than the last marked one by more than the noise of rounding.
+    fn mark(&mut self, score: ValidationScore) -> bool {
+        let is_better = self
+            .marked
+            .is_none_or(|marked| score.score > marked.score || score.loss < (1.0 - MIN_IMPROVEMENT) * marked.loss);
+        if is_better {
+            self.marked = Some(score);
+        }
+        is_better
+    }
 }
 
 impl<'a> TrainingDisplay<'a> {
@@ -57,7 +88,7 @@ impl<'a> TrainingDisplay<'a> {
 
     /// True once the training of a model has begun.
     pub fn has_begun(&self) -> bool {
-        locked(&self.model).monitor.is_some()
+        locked(&self.model).monitors.is_some()
     }
 
     fn prefix(&self) -> String {
@@ -77,9 +108,9 @@ impl<'a> TrainingDisplay<'a> {
         self.bar.inc(1);
         // A narrow terminal cuts off the end.
         let figures = format!(
-            "{} left  loss {}  {:.0} tokens/s  step {}",
+            "{} left  training perplexity {}  {:.0} tokens/s  step {}",
             clock(Duration::try_from_secs_f64(report.seconds_left).unwrap_or_default()),
-            readable(report.loss, 3),
+            readable(report.perplexity, 2),
             report.tokens_per_second,
             report.step,
         );
@@ -92,6 +123,7 @@ impl<'a> TrainingDisplay<'a> {
     }
 
     fn validation(&self, progress: &TrainState, report: &ValidationReport, best: bool) {
+        let best = best && progress.best_validation_score().is_some_and(|score| locked(&self.model).mark(score));
         let epochs = progress.epochs_begun();
         self.line(&format!(
             "{}epoch {epochs}  {} elapsed  perplexity {}  {}{}",
@@ -104,9 +136,7 @@ impl<'a> TrainingDisplay<'a> {
         if self.verbose {
             self.details(progress, report);
         }
-        let Some(stats) = &report.attention else { return };
-        if let Some(warning) = locked(&self.model).monitor.as_mut().and_then(|monitor| monitor.warning(progress, stats))
-        {
+        for warning in locked(&self.model).warnings(progress, report) {
             self.line(&format!("warning: {warning}"));
         }
     }
@@ -169,7 +199,9 @@ impl Observer for TrainingDisplay<'_> {
                     self.line(line);
                 }
                 let prefix = name.map(|name| format!("{name}  ")).unwrap_or_default();
-                *locked(&self.model) = ModelInTraining { prefix, monitor: Some(CollapseMonitor::new(text, settings)) };
+                let collapse = CollapseMonitor::new(text, settings);
+                let monitors = Some(Monitors { collapse, loss: LossMonitor::new(settings.learning_rate) });
+                *locked(&self.model) = ModelInTraining { prefix, monitors, marked: None };
                 self.signals.begin_steps();
             }
             Event::Epoch { epoch, batches, done } => {
@@ -187,6 +219,11 @@ impl Observer for TrainingDisplay<'_> {
             }
             Event::Validating => self.bar.set_message("validating …"),
             Event::Validation { progress, report, best } => self.validation(progress, report, *best),
+            Event::Shortened { validations, share } => self.line(&format!(
+                "no improvement for {validations} validations: the learning rate decays from now on, and training ends after \
+                 {:.0} % of its plan",
+                100.0 * share
+            )),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Layout and drawing of a line chart.
 
 use super::super::svg::{FONT_SIZE, escape_xml};
-use super::line_chart::{Figure, Series, is_drawable, text_width};
+use super::line_chart::{Figure, is_drawable, text_width};
 use super::scale::AxisScale;
 
 /// Size of the plot.
@@ -78,15 +78,16 @@ impl<'a> FigureLayout<'a> {
     pub fn new(figure: &'a Figure, min_left: f64) -> Self {
         let [rightmost, highest] =
             figure.points().fold([0.0f64; 2], |most, point| [most[0].max(point[0]), most[1].max(point[1])]);
+        let lowest = figure.points().map(|point| point[1]).filter(|&y| y > 0.0).fold(highest, f64::min);
         let last = figure.brackets().last().map_or(0.0, |bracket| bracket.ends()[1]);
         let reach = last.min(MAX_EXTENT * rightmost) / (1.0 + OVERHANG);
-        let x = AxisScale::up_to(rightmost.max(reach), figure.x.whole);
-        let y = AxisScale::up_to(highest, figure.y.whole);
+        let x = AxisScale::new(figure.x.scale, [0.0, rightmost.max(reach)]);
+        let y = AxisScale::new(figure.y.scale, [lowest, highest]);
         let label_width = figure.counts.as_ref().map_or(0.0, |counts| text_width(&counts.label));
         let left = min_left.max(MARGIN + (LINE_HEIGHT + y.widest()).max(label_width) + MARGIN);
-        let legend = legend(&figure.series, left);
+        let legend = legend(figure, left);
         let rows = legend.last().map_or(0, |entry| entry.row + 1);
-        let ends = legend.iter().zip(&figure.series).map(|(entry, series)| entry.left + entry_width(series));
+        let ends = legend.iter().zip(figure.names()).map(|(entry, name)| entry.left + entry_width(name));
         let beyond = (x.widest() / 2.0).max(OVERHANG * PLOT[0]);
         let width = ends.fold(left + PLOT[0] + beyond, f64::max) + MARGIN;
         Self { figure, legend, left, top: MARGIN + rows as f64 * LINE_HEIGHT + MARGIN, width, x, y }
@@ -108,6 +109,7 @@ impl<'a> FigureLayout<'a> {
         self.grid(&mut body);
         self.labels(&mut body);
         let height = self.counts(&mut body) + MARGIN;
+        self.mark(&mut body);
         for index in 0..self.figure.series.len() {
             self.line(&mut body, index);
         }
@@ -175,6 +177,17 @@ impl<'a> FigureLayout<'a> {
         text + (rows - 1) as f64 * LINE_HEIGHT
     }
 
+    /// Draws the marked value with its legend entry.
+    fn mark(&self, body: &mut String) {
+        let (Some(mark), Some(LegendEntry { left, row })) = (&self.figure.mark, self.legend.last()) else { return };
+        let x = short(self.position([mark.x, 0.0])[0]);
+        let (middle, y) = (short(left + SAMPLE / 2.0), MARGIN + *row as f64 * LINE_HEIGHT);
+        let path = format!("M{middle} {y}v{LINE_HEIGHT}M{x} {}V{}", self.top, self.bottom());
+        body.push_str(&format!("<path d=\"{path}\" fill=\"none\" stroke=\"#666\" stroke-dasharray=\"4 3\"/>\n"));
+        let [text_x, text_y] = [left + SAMPLE + MARGIN, y + LINE_HEIGHT / 2.0 + LETTER_HEIGHT / 3.0].map(short);
+        body.push_str(&format!("<text x=\"{text_x}\" y=\"{text_y}\">{}</text>\n", escape_xml(&mark.name)));
+    }
+
     /// Draws one line with its markers and its legend entry.
     fn line(&self, body: &mut String, index: usize) {
         let series = &self.figure.series[index];
@@ -190,7 +203,7 @@ impl<'a> FigureLayout<'a> {
         let mut next = 'M';
         let between_markers = series.points.len().div_ceil(MAX_MARKERS).max(1);
         for (number, point) in series.points.iter().enumerate() {
-            if !is_drawable(point) {
+            if !is_drawable(point) || !self.y.contains(point[1]) {
                 next = 'M';
                 continue;
             }
@@ -213,11 +226,11 @@ impl<'a> FigureLayout<'a> {
 }
 
 /// Lays out the legend of a plot with this left edge: entries are side by side as long as they fit above the plot.
-fn legend(series: &[Series], left: f64) -> Vec<LegendEntry> {
-    let mut entries = Vec::with_capacity(series.len());
+fn legend(figure: &Figure, left: f64) -> Vec<LegendEntry> {
+    let mut entries = Vec::new();
     let (mut start, mut row) = (left, 0);
-    for one in series {
-        let width = entry_width(one);
+    for name in figure.names() {
+        let width = entry_width(name);
         if start > left && start + width > left + PLOT[0] {
             (start, row) = (left, row + 1);
         }
@@ -227,8 +240,8 @@ fn legend(series: &[Series], left: f64) -> Vec<LegendEntry> {
     entries
 }
 
-fn entry_width(series: &Series) -> f64 {
-    SAMPLE + MARGIN + text_width(&series.name)
+fn entry_width(name: &str) -> f64 {
+    SAMPLE + MARGIN + text_width(name)
 }
 
 /// Number of rows over which centered labels must alternate so that none overlap.
@@ -250,11 +263,14 @@ fn short(length: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::line_chart::Axis;
+    use super::super::line_chart::{Axis, Mark, Series};
+    use super::super::scale::Scale;
     use super::*;
 
-    fn series(name: &str) -> Series {
-        Series { name: name.to_owned(), points: Vec::new() }
+    fn figure(names: &[&str]) -> Figure {
+        let [x, y] = [Scale::Linear; 2].map(|scale| Axis { label: String::new(), scale });
+        let series = names.iter().map(|name| Series { name: (*name).to_owned(), points: Vec::new() }).collect();
+        Figure { x, y, series, counts: None, mark: None }
     }
 
     #[test]
@@ -265,12 +281,22 @@ mod tests {
     }
 
     fn legend_of(names: &[&str]) -> Vec<LegendEntry> {
-        legend(&names.iter().map(|name| series(name)).collect::<Vec<_>>(), 10.0)
+        legend(&figure(names), 10.0)
     }
 
     fn width_with(name: &str) -> f64 {
-        let [x, y] = [false, false].map(|whole| Axis { label: String::new(), whole });
-        FigureLayout::new(&Figure { x, y, series: vec![series(name)], counts: None }, 0.0).width
+        FigureLayout::new(&figure(&[name]), 0.0).width
+    }
+
+    #[test]
+    fn names_the_marked_value_in_the_legend() {
+        let mut figure = figure(&["loss"]);
+        figure.x.scale = Scale::WholeToLast;
+        figure.series[0].points = vec![[100.0, 5.0], [2300.0, 1.0]];
+        figure.mark = Some(Mark { x: 2300.0, name: "kept".to_owned() });
+        let (body, _) = FigureLayout::new(&figure, 0.0).body();
+        // At the right end of the plot, which is where the points end.
+        assert!(body.contains(">kept</text>") && body.contains("M524 36V316"), "{body}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Content of a line chart.
 
 use super::super::svg::width;
+use super::scale::Scale;
 
 /// Largest value that is drawn.
 const MAX_VALUE: f64 = 1e300;
@@ -15,14 +16,24 @@ pub struct Figure {
     pub series: Vec<Series>,
     /// Counts below the horizontal axis.
     pub counts: Option<BracketCounts>,
+    /// Marked value of the horizontal axis.
+    pub mark: Option<Mark>,
 }
 
 /// Axis of a figure.
 pub struct Axis {
     /// Name with its unit.
     pub label: String,
-    /// Labels whole numbers only.
-    pub whole: bool,
+    /// Kind of its scale.
+    pub scale: Scale,
+}
+
+/// Vertical line at a value of the horizontal axis.
+pub struct Mark {
+    /// Its place.
+    pub x: f64,
+    /// Name in the legend.
+    pub name: String,
 }
 
 /// Line of a figure.
@@ -62,6 +73,11 @@ impl Figure {
     /// Drawable points of all lines.
     pub fn points(&self) -> impl Iterator<Item = [f64; 2]> {
         self.series.iter().flat_map(|series| &series.points).copied().filter(is_drawable)
+    }
+
+    /// Names in the legend.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.series.iter().map(|series| &*series.name).chain(self.mark.as_ref().map(|mark| &*mark.name))
     }
 
     /// Brackets of the counts.

@@ -1,6 +1,6 @@
 //! Line charts as SVG for papers: scores by length, training curves.
 //!
-//! Both axes start at 0 and end at a round number. Lines differ in color, dashes and marker; the colors are those of Okabe &
+//! Axes start at 0 and end at a round number, unless their scale is another one. Lines differ in color, dashes and marker; the colors are those of Okabe &
 //! Ito (2008), which are safe for color-blind readers. A legend is above the plot; brackets with counts may be below.
 
 mod layout;
@@ -9,7 +9,8 @@ mod scale;
 
 use std::io::{Result, Write};
 
-pub use line_chart::{Axis, Bracket, BracketCounts, Figure, Series};
+pub use line_chart::{Axis, Bracket, BracketCounts, Figure, Mark, Series};
+pub use scale::Scale;
 
 use super::svg::{Palette, write_start};
 use layout::FigureLayout;
@@ -52,7 +53,7 @@ mod tests {
     use super::*;
 
     fn axis(label: &str, whole: bool) -> Axis {
-        Axis { label: label.to_owned(), whole }
+        Axis { label: label.to_owned(), scale: if whole { Scale::Whole } else { Scale::Linear } }
     }
 
     fn series(name: &str, points: &[[f64; 2]]) -> Series {
@@ -65,7 +66,7 @@ mod tests {
     }
 
     fn drawn(series: Vec<Series>, counts: Option<BracketCounts>) -> String {
-        let figure = Figure { x: axis("words", true), y: axis("BLEU", false), series, counts };
+        let figure = Figure { x: axis("words", true), y: axis("BLEU", false), series, counts, mark: None };
         let mut out = Vec::new();
         figure.write(&mut out).unwrap();
         String::from_utf8(out).unwrap()
@@ -171,6 +172,7 @@ mod tests {
             y: axis(label, false),
             series: vec![series("one", &[[0.0, highest], [10.0, 0.0]])],
             counts: None,
+            mark: None,
         });
         let mut out = Vec::new();
         write_stacked(&figures, &mut out).unwrap();

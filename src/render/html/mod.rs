@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 pub use training_page::{AttentionFrame, FramePair, write_training_page};
 
 use super::{Item, Renderer, TokenAlignment};
-use crate::alignment::{Alignment, Gold, Link, LinkScores};
+use crate::alignment::{Alignment, Doubts, Gold, Link, LinkScores};
 
 /// Page template; `{{…}}` marks the other parts.
 const TEMPLATE: &str = include_str!("../page/page.html");
@@ -43,12 +43,17 @@ pub struct PairData<'a> {
     id: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     rank: Option<usize>,
+    /// Both sides, unless spaces separate their words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    texts: Option<[&'a str; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     translation: Option<&'a str>,
     #[serde(flatten)]
     words: MatrixData<'a>,
     /// `null` unless finite.
     score: f64,
+    #[serde(flatten)]
+    doubts: Option<&'a Doubts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gold: Option<GoldLinks>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,12 +126,16 @@ impl Renderer for Html {
 
 impl<'a> From<&Item<'a>> for PairData<'a> {
     fn from(item: &Item<'a>) -> Self {
+        let words = [item.alignment.source(), item.alignment.target()];
+        let are_spaced = item.texts.iter().zip(words).all(|(text, words)| text.split_whitespace().eq(words));
         Self {
             id: item.id,
             rank: item.rank,
+            texts: (!are_spaced).then_some(item.texts),
             translation: item.translation,
             words: MatrixData::new(item.alignment, item.link_scores),
             score: (item.score * 1e4).round() / 1e4,
+            doubts: item.doubts,
             gold: item.gold.map(GoldLinks::from),
             tokens: item.tokens.map(TokenMatrixData::from),
         }
@@ -259,7 +268,7 @@ mod tests {
         let text = String::from_utf8(samples::render(&mut Html::new("pairs.tsv".to_owned(), 0.4))).unwrap();
         let expected = r#"{"title":"pairs.tsv","threshold":400,"pairs":[
 {"id":0,"source":["the","black","\"cat\""],"target":["le","chat","noir"],"weights":[900,50,20,30,0,250,750,0,4,846,100,50],"link_scores":[0,954,1,34,2,20,4,182,5,825,6,5,7,793,8,141],"score":-0.25},
-{"id":1,"source":["नमस्ते","世界"],"target":[],"weights":[],"link_scores":[],"score":-0.25}
+{"id":1,"texts":["the  black \"cat\"","le chat  noir"],"source":["नमस्ते","世界"],"target":[],"weights":[],"link_scores":[],"score":-0.25}
 ]}"#;
         assert_eq!(data(&text), expected);
     }
@@ -275,6 +284,7 @@ mod tests {
             rank: Some(2),
             translation: Some("c d"),
             gold: Some(&gold),
+            texts: ["ab", "c d"],
             tokens: Some(TokenAlignment { alignment: &tokens, source_words: &[0, 0], target_words: &[0, 1] }),
             ..samples::item(7, &alignment, &scores, &[])
         };

@@ -2,6 +2,7 @@
 
 import { opposite, partnersOf, percent, runsRightToLeft, visible } from "./alignment.js";
 import { SVG, svg } from "./dom.js";
+import { isUncovered } from "./doubts.js";
 
 /** Fonts of words: common ones, then those that cover other scripts. */
 export const WORD_FONT = "'Source Serif 4', 'Noto Serif', Georgia, 'Times New Roman', 'Noto Serif Hebrew', " +
@@ -133,5 +134,6 @@ export function wordLabel(matrix, side, index) {
       const name = partner.index === null ? "end of sentence" : visible(matrix[opposite(side)][partner.index]);
       return `${name} ${percent(partner.weight)}`;
     });
-  return `${visible(matrix[side][index])}: ${named.join(", ") || "no partner"}`;
+  const doubt = isUncovered(matrix, side, index) ? ", may be left out" : "";
+  return `${visible(matrix[side][index])}${doubt}: ${named.join(", ") || "no partner"}`;
 }

@@ -2,6 +2,7 @@
 
 import { partnersOf } from "./alignment.js";
 import { svg } from "./dom.js";
+import { isUncovered } from "./doubts.js";
 import { canvas, EDGE, linkGroup, sideOf, stateMark, STATES, wordElement, wordLabel, wordList } from "./drawing.js";
 
 /** Gaps between words: the wider if it fits. */
@@ -164,7 +165,8 @@ export function drawLinks(matrix, links, wordOfToken, available, palette) {
   const linked = [new Set(proposed.map(({ s }) => s)), new Set(proposed.map(({ t }) => t))];
   const words = sides.map((side, which) => side.texts.map((text, index) => wordElement({
     side: side.side, index, text, full: wordLabel(matrix, side.side, index), rightToLeft: side.rightToLeft,
-    ink: linked[which].has(index) ? palette.ink : palette.soft, ...layout.words[which][index],
+    ink: linked[which].has(index) && !isUncovered(matrix, side.side, index) ? palette.ink : palette.soft,
+    ...layout.words[which][index],
   }, palette)));
   const curveOf = ({ s, t }) => curveBetween(layout.words[0][s].end, layout.words[1][t].end, layout.upright);
   const marked = [];

@@ -2,7 +2,7 @@
 
 import { visible } from "./alignment.js";
 import { html } from "./dom.js";
-import { DATA, numberOf } from "./model.js";
+import { DATA, numberOf, textsOf } from "./model.js";
 
 /** Height of a row; page.css has the same. */
 const LIST_ROW = 66;
@@ -12,20 +12,17 @@ const SPARE_ROWS = 6;
 /** Content of a row: the pair's number, both sides, and the sort measure. `position` is that in the list. */
 function rowElement(pairIndex, position, total, note) {
   const pair = DATA.pairs[pairIndex];
+  const [source, target] = textsOf(pair);
   const line = (side, text) => html("span", { class: side, dir: "auto" }, visible(text) || "\u2013");
   const row = html("div", {
     class: "row", role: "option", id: `pair-${pairIndex}`, "data-pair-index": pairIndex,
     "aria-posinset": position + 1, "aria-setsize": total,
   },
   html("span", { class: "number" }, numberOf(pair)),
-  html("span", { class: "sides" }, line("source", pair.source.join(" ")), line("target", targetText(pair))),
+  html("span", { class: "sides" }, line("source", source), line("target", pair.translation ?? target)),
   html("span", { class: "note" }, note));
   row.style.transform = `translateY(${position * LIST_ROW}px)`;
   return row;
-}
-
-function targetText(pair) {
-  return pair.translation ?? pair.target.join(" ");
 }
 
 /** A list in `box` that calls `onChoice` with a pair's index when its row is clicked; `noteOf` returns a row's note. */

@@ -2,6 +2,7 @@
 
 import { END, weightOf } from "./alignment.js";
 import { svg } from "./dom.js";
+import { isUncovered } from "./doubts.js";
 import {
   canvas, EDGE, linkGroup, NUMBER_FONT, NUMBER_SIZE, sideOf, stateMark, STATES, WORD_SIZE, wordElement, wordLabel, wordList,
   wordWidth,
@@ -119,6 +120,7 @@ function matrixWords(matrix, [source, target], layout, palette) {
   });
   const sourceWords = source.texts.map((text, index) => wordElement({
     side: "source", index, text, full: wordLabel(matrix, "source", index), rightToLeft: source.rightToLeft, size,
+    ink: isUncovered(matrix, "source", index) ? palette.soft : palette.ink,
     ...across(index, drawnWidth(source, index)),
   }, palette));
   const targetWords = target.texts.map((text, index) => wordElement({

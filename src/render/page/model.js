@@ -132,14 +132,19 @@ function folded(text) {
   return text.normalize("NFC").toLowerCase();
 }
 
+/** Texts of both sides of a pair. */
+export function textsOf(pair) {
+  return pair.texts ?? [pair.source.join(" "), pair.target.join(" ")];
+}
+
 /** Folded text of each pair that was searched. */
 const searchable = [];
 
 /** Both sides of a pair, folded. */
 function searchText(pairIndex) {
   if (searchable[pairIndex] === undefined) {
-    const { source, target, translation = "" } = DATA.pairs[pairIndex];
-    searchable[pairIndex] = folded([source.join(" "), target.join(" "), translation].join("\n"));
+    const pair = DATA.pairs[pairIndex];
+    searchable[pairIndex] = folded([...textsOf(pair), pair.translation ?? ""].join("\n"));
   }
   return searchable[pairIndex];
 }

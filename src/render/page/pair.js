@@ -2,6 +2,7 @@
 
 import { linksOf, visible } from "./alignment.js";
 import { byId, html, saveDrawing, svg } from "./dom.js";
+import { doubtText } from "./doubts.js";
 import { stateMark, STATES } from "./drawing.js";
 import { drawLinks } from "./links.js";
 import { drawMatrix } from "./matrix.js";
@@ -45,6 +46,8 @@ export function showTranslation() {
   const said = pair?.said === undefined ? null : `The model says: ${pair.said || "nothing"}`;
   byId("translation").textContent = visible(pair?.translation ?? said ?? "");
   byId("translation").hidden = !pair?.translation && said === null;
+  byId("doubt").textContent = doubtText(pair ?? {});
+  byId("doubt").hidden = byId("doubt").textContent === "";
 }
 
 /** A measure of a pair as text. */

@@ -72,7 +72,7 @@ function edgeElement(node, index, { lefts, yOf, rightOf }, palette) {
   });
 }
 
-/** A node's label, with its score if the hypothesis is complete. */
+/** A node's label, with its score if the hypothesis is complete and no sentence follows. */
 function nodeElement(node, index, { lefts, yOf, rightOf }, palette) {
   const [logProbability, score] = [node.log_probability.toFixed(2), node.score.toFixed(2)];
   const y = yOf(index);
@@ -89,7 +89,7 @@ function nodeElement(node, index, { lefts, yOf, rightOf }, palette) {
     fill: node.best ? palette.accent : node.dropped ? palette.soft : palette.ink,
     "font-weight": node.best ? 600 : undefined,
   }, tokenLabel(node)));
-  if (node.ended) {
+  if (node.ended && !node.goesOn) {
     group.append(svg("text", {
       x: rightOf(index) + 8, y: y + 4, "font-size": NUMBER_SIZE, "font-family": NUMBER_FONT,
       fill: node.best ? palette.accent : palette.soft,
@@ -100,7 +100,10 @@ function nodeElement(node, index, { lefts, yOf, rightOf }, palette) {
 
 /** A drawing of the tree. Its nodes have `data-node`. */
 export function drawBeam(beam, palette) {
-  const nodes = beam.map((node) => ({ ...node, hidden: beam.length > MANY_NODES && node.dropped }));
+  const parents = new Set(beam.map(({ parent }) => parent));
+  const nodes = beam.map((node, index) => (
+    { ...node, hidden: beam.length > MANY_NODES && node.dropped, goesOn: parents.has(index) }
+  ));
   const layout = treeLayout(nodes);
   const edges = svg("g", { fill: "none", "aria-hidden": "true" });
   const labels = svg("g", { role: "list", "aria-label": "Hypotheses" });

@@ -31,9 +31,18 @@ export function problemOf(error) {
 }
 
 /** Sends JSON to the server and returns its answer. */
-export async function post(path, body, { key, signal } = {}) {
-  const headers = { "Content-Type": "application/json", ...(key ? { Authorization: `Bearer ${key}` } : {}) };
-  const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify(body), signal }).catch((error) => {
+export function post(path, body, options) {
+  return send(path, JSON.stringify(body), { "Content-Type": "application/json" }, options);
+}
+
+/** Sends a form with a file to the server and returns its answer. */
+export function postForm(path, form, options) {
+  return send(path, form, {}, options);
+}
+
+async function send(path, body, kind, { key, signal } = {}) {
+  const headers = { ...kind, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
+  const answer = await fetch(path, { method: "POST", headers, body, signal }).catch((error) => {
     throw error.name === "AbortError" ? error : new ServerError(NO_ANSWER);
   });
   if (answer.ok) return answer;

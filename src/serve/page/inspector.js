@@ -8,7 +8,7 @@ import { weightRow } from "../../render/page/view.js";
 import { saveState } from "./address.js";
 import { drawBeam } from "./beam.js";
 import { sourceLabel, tokenLabel } from "./labels.js";
-import { showsTokens, state, targetWordOfToken, wordOfStep } from "./state.js";
+import { showsTokens, sourceOfStep, state, stepOfToken, stepOfWord, wordOfStep } from "./state.js";
 
 /** Looks into a step, or into none. */
 export function chooseStep(step) {
@@ -16,7 +16,7 @@ export function chooseStep(step) {
   if (!result || result.trace.steps.length === 0) return;
   state.step = step === null ? null : Math.min(Math.max(step, 0), result.trace.steps.length - 1);
   for (const button of byId("output").querySelectorAll(".target")) {
-    button.classList.toggle("chosen", Number(button.dataset.index) === wordOfStep());
+    button.classList.toggle("chosen", Number(button.dataset.index) === wordOfStep(state.step));
   }
   showInspector();
   saveState();
@@ -35,12 +35,12 @@ function goToStep(step) {
 
 /** Looks into the first step of a word of the translation. */
 export function chooseWord(index) {
-  if (state.result) goToStep(targetWordOfToken().indexOf(index));
+  if (state.result) goToStep(stepOfWord(index));
 }
 
 /** Looks into the first step of a target word or token in a drawing. */
 export function chooseDrawn(index) {
-  if (showsTokens()) goToStep(index);
+  if (showsTokens()) goToStep(stepOfToken(index));
   else chooseWord(index);
 }
 
@@ -87,14 +87,14 @@ function stepMeasures(step) {
 /** All tokens in a row. Forced ones are marked. */
 function showStrip(steps) {
   const focused = byId("strip").contains(document.activeElement);
-  const words = targetWordOfToken();
+  const words = steps.map((_, index) => wordOfStep(index));
   byId("strip").replaceChildren(...steps.map((step, index) => {
     const chosen = index === state.step;
     const token = html("button", {
       type: "button", role: "option", class: "token", "aria-selected": chosen, "data-step": index,
       tabindex: index === (state.step ?? 0) ? 0 : -1,
     }, tokenLabel(step));
-    token.classList.toggle("joined", index > 0 && words[index] !== undefined && words[index] === words[index - 1]);
+    token.classList.toggle("joined", index > 0 && words[index] !== null && words[index] === words[index - 1]);
     token.classList.toggle("forced", index < state.prefix.length);
     return token;
   }));
@@ -113,20 +113,21 @@ function showCandidates(step) {
   byId("candidates").replaceChildren(...rows);
 }
 
-/** A slider for the weight of each source token. */
+/** A slider for the weight of each source token of the sentence. */
 function showWeights(step) {
   const focused = document.activeElement?.closest?.("#weights input")?.dataset.index;
   const names = [...state.result.trace.source.tokens, END];
+  const sources = sourceOfStep(state.step);
   const isMoved = state.intervention?.step === state.step;
   byId("free").hidden = !isMoved;
   // While a slider is dragged, it must not be replaced.
   const shown = byId("weights").children;
-  if (focused !== undefined && shown.length === names.length) {
-    step.attention.forEach((weight, index) => setWeightRow(shown[index], weight, String(index) === focused));
+  if (focused !== undefined && shown.length === sources.length) {
+    sources.forEach((index, row) => setWeightRow(shown[row], step.attention[index], String(index) === focused));
     return;
   }
-  byId("weights").replaceChildren(...names.map((name, index) => {
-    const label = index < names.length - 1 ? sourceLabel(name) : "end of sentence";
+  byId("weights").replaceChildren(...sources.map((index) => {
+    const label = index < names.length - 1 ? sourceLabel(names[index]) : "end of sentence";
     const slider = html("input", {
       type: "range", min: 0, max: 1000, step: 1, "data-index": index, "aria-label": `Attention on ${label}`,
     });
@@ -151,8 +152,11 @@ function showHeads({ heads }) {
   }
   const palette = currentPalette();
   const cell = 18;
-  const names = [...state.result.trace.source.tokens, END].map(sourceLabel);
-  const rows = heads.flatMap((weights, head) => [
+  const sources = sourceOfStep(state.step);
+  const allNames = [...state.result.trace.source.tokens, END].map(sourceLabel);
+  const names = sources.map((index) => allNames[index]);
+  const ofSentence = heads.map((weights) => sources.map((index) => weights[index]));
+  const rows = ofSentence.flatMap((weights, head) => [
     svg("text", {
       x: 46, y: head * cell + 13, "text-anchor": "end", "font-size": 11, fill: palette.soft,
     }, `head ${head + 1}`),
@@ -161,11 +165,11 @@ function showHeads({ heads }) {
       "fill-opacity": Math.max(weight, 0.04).toFixed(3),
     }, svg("title", {}, `head ${head + 1}, ${names[column]}: ${percent(1000 * weight)}`))),
   ]);
-  const label = heads.map((weights, head) => {
+  const label = ofSentence.map((weights, head) => {
     const largest = weights.indexOf(Math.max(...weights));
     return `head ${head + 1}: ${names[largest]} ${percent(1000 * weights[largest])}`;
   }).join("; ");
-  const size = { width: 52 + heads[0].length * cell, height: heads.length * cell };
+  const size = { width: 52 + sources.length * cell, height: heads.length * cell };
   byId("heads").replaceChildren(svg("svg", {
     ...size, viewBox: `0 0 ${size.width} ${size.height}`, role: "img", "aria-label": label, "font-family": NUMBER_FONT,
   }, ...rows));

@@ -1,6 +1,7 @@
 // The words of the translation.
 
 import { byId, html } from "../../render/page/dom.js";
+import { doubtText } from "../../render/page/doubts.js";
 import { views } from "./drawings.js";
 import { visibleWord } from "./labels.js";
 import { isSteered, showsTokens, state, wordOfStep } from "./state.js";
@@ -37,7 +38,7 @@ export function showWords(text, words, arriving) {
   const parts = wordParts(text, words, (word, index) => {
     const button = html("button", { type: "button", class: "target", "data-index": index }, visibleWord(word));
     button.classList.toggle("changed", changed !== null && index >= changed.first && index <= changed.last);
-    button.classList.toggle("chosen", state.result !== null && index === wordOfStep());
+    button.classList.toggle("chosen", state.result !== null && index === wordOfStep(state.step));
     if (state.result !== null && words === state.result.drawing.target) shade(button, state.result.alignment, index);
     return button;
   });
@@ -63,6 +64,12 @@ function shade(button, { word_confidence: confidences = [], nonwords = [] }, ind
   button.classList.toggle("nonword", nonwords.includes(index));
   const share = `${Math.round(100 * confidence)} % likely to be right`;
   button.title = nonwords.includes(index) ? `${share}; not a word of the training data` : share;
+}
+
+/** Shows the reasons to doubt the translation of an answer, or none without one. */
+export function showDoubt(answer) {
+  byId("doubt").textContent = doubtText(answer?.alignment ?? {});
+  byId("doubt").hidden = byId("doubt").textContent === "";
 }
 
 function startArriving(element, delay) {

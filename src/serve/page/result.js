@@ -6,7 +6,7 @@ import { showComparison } from "./comparison.js";
 import { drawAll, views } from "./drawings.js";
 import { showInspector } from "./inspector.js";
 import { announce, showProblem } from "./messages.js";
-import { arrive, showWords } from "./output.js";
+import { arrive, showDoubt, showWords } from "./output.js";
 import { isSteered, state } from "./state.js";
 
 /** Shows the page without a sentence. */
@@ -14,6 +14,7 @@ export function showNothing() {
   Object.assign(state, { result: null, comparison: null, baseline: null, shownWords: [] });
   showProblem("");
   byId("output").replaceChildren();
+  showDoubt(null);
   for (const view of Object.values(views)) {
     view.showNote(html("p", { class: "empty" }, "Type a sentence above, and its words will be linked here."));
   }
@@ -31,6 +32,7 @@ export function showResult(answer, arriving) {
   const firstNew = showWords(alignment.translation, drawing.target, arriving);
   drawAll();
   arrive(firstNew, arriving);
+  showDoubt(answer);
   showChanges();
   showInspector();
   showComparison();

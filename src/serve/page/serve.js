@@ -10,6 +10,7 @@ import { fitFields, showControls } from "./controls.js";
 import { drawAll, views } from "./drawings.js";
 import { nextExample } from "./examples.js";
 import { addPair, copyResult, openCorrection, saveResult } from "./export.js";
+import { chooseFile, listenToFiles } from "./files.js";
 import { chooseDrawn, chooseStep, chooseWord, moveStep } from "./inspector.js";
 import { showProblem } from "./messages.js";
 import { redraw, showNothing } from "./result.js";
@@ -59,7 +60,7 @@ const KEYS = {
   w: () => chooseNext("granularity", ["words", "tokens"]),
   "[": () => moveStep(-1), "]": () => moveStep(1),
   u: () => isSteered() && undo("all"),
-  s: saveResult, t: changeTheme, "?": () => byId("help").showModal(),
+  f: chooseFile, s: saveResult, t: changeTheme, "?": () => byId("help").showModal(),
 };
 
 /** 1 or −1 for an arrow to the right or left, else 0. */
@@ -284,6 +285,7 @@ async function begin() {
   listenToDrawings();
   listenToSteps();
   listenToKeeping();
+  listenToFiles();
   listenToPage();
   showNothing();
   try {
@@ -293,6 +295,7 @@ async function begin() {
     byId("correct").hidden = !server.collects;
     byId("key-field").hidden = !server.needs_key;
     byId("source").maxLength = server.char_limit;
+    byId("file").accept = server.file_formats.join(",");
   } catch {
     showProblem(NO_ANSWER);
     return;

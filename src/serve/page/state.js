@@ -37,13 +37,39 @@ export function showsTokens() {
 }
 
 /** The word of each token of the translation. */
-export function targetWordOfToken() {
+function targetWordOfToken() {
   return state.result.trace.target.word_of_token;
 }
 
-/** The word of the step looked into, or null. */
-export function wordOfStep() {
-  return state.step === null ? null : targetWordOfToken()[state.step] ?? null;
+/** The sentence whose range on a side, among its source tokens, target tokens or steps, has an index. */
+function sentenceAt(side, index) {
+  return state.result.trace.sentences.find(({ [side]: [first, end] }) => first <= index && index < end);
+}
+
+/** The word of a step, or null for the end of a sentence. */
+export function wordOfStep(step) {
+  if (step === null) return null;
+  const { steps, target } = sentenceAt("steps", step);
+  const token = step - steps[0] + target[0];
+  return token < target[1] ? targetWordOfToken()[token] : null;
+}
+
+/** The step of a token of the translation, or −1. */
+export function stepOfToken(token) {
+  const sentence = sentenceAt("target", token);
+  return sentence ? token - sentence.target[0] + sentence.steps[0] : -1;
+}
+
+/** The first step of a word of the translation, or −1. */
+export function stepOfWord(word) {
+  return stepOfToken(targetWordOfToken().indexOf(word));
+}
+
+/** The source tokens that a step can attend to: those of its sentence and, last, the end. */
+export function sourceOfStep(step) {
+  const [first, end] = sentenceAt("steps", step).source;
+  const tokens = Array.from({ length: end - first }, (_, index) => first + index);
+  return [...tokens, state.result.trace.source.tokens.length];
 }
 
 /** The temperature of attention at a position of its slider. */

@@ -5,7 +5,7 @@ import { svg } from "../../render/page/dom.js";
 import { currentPalette } from "../../render/page/theme.js";
 import { matrixOf } from "./drawings.js";
 import { chooseDrawn } from "./inspector.js";
-import { showsTokens, state, targetWordOfToken } from "./state.js";
+import { showsTokens, sourceOfStep, state, stepOfToken, stepOfWord } from "./state.js";
 import { translate } from "./translate.js";
 
 /** Forces the beginning of the translation, and keeps attention moved within it. */
@@ -66,9 +66,12 @@ function tokensOfColumn(column) {
 
 /** Moves the attention of a target word or token from one source word or token to another. */
 function moveAttention(target, from, to) {
-  const step = showsTokens() ? target : targetWordOfToken().indexOf(target);
+  const step = showsTokens() ? stepOfToken(target) : stepOfWord(target);
   if (step < 0 || from === to || to < 0 || to > matrixOf(state.result).source.length) return;
-  intervene(step, moved(state.result.trace.steps[step].attention, tokensOfColumn(from), tokensOfColumn(to)));
+  const tokens = tokensOfColumn(to);
+  // Attention stays within a sentence.
+  if (!tokens.every((token) => sourceOfStep(step).includes(token))) return;
+  intervene(step, moved(state.result.trace.steps[step].attention, tokensOfColumn(from), tokens));
 }
 
 /** Moves the largest weight of a target word one source word on. */

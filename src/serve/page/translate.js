@@ -6,7 +6,7 @@ import { problemOf, StepsClient } from "./client.js";
 import { showComparison } from "./comparison.js";
 import { showPartialLinks } from "./drawings.js";
 import { showProblem } from "./messages.js";
-import { showWords } from "./output.js";
+import { showDoubt, showWords } from "./output.js";
 import { PartialTranslation } from "./partial.js";
 import { showNothing, showResult } from "./result.js";
 import { attentionTemperature, state } from "./state.js";
@@ -77,6 +77,7 @@ export async function translate({ arriving = 0 } = {}) {
 function showPartial(partial) {
   const matrix = partial.matrix();
   showWords(partial.text, matrix.target, 0);
+  showDoubt(null);
   showPartialLinks(matrix);
 }
 

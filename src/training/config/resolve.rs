@@ -11,7 +11,9 @@ use crate::attention::{AttentionConfig, AttentionMode};
 use crate::error::UsageError;
 use crate::kernels::matrix::Precision;
 use crate::model::{Architecture, DropoutRates, InitialState};
-use crate::text::{BatchSize, CorpusStats, Pair, ProtectedTokens, TextSettings, Tokenization};
+use crate::text::{
+    BatchSize, CorpusStats, Pair, ProtectedTokens, TextSettings, Tokenization, WordSplitting, word_spans,
+};
 use crate::training::{Metric, Schedule, TrainingSettings};
 
 /// Minimum number of pairs from which the aligner learns links good enough for guided alignment.
@@ -219,7 +221,7 @@ impl ResolvedConfig {
             max_minutes: limits.max_minutes,
             validate_every: run.validate_every,
             patience: limits.patience.or(self.default_patience()),
-            metric: run.metric.unwrap_or_else(|| default_metric(&self.text, validation)),
+            metric: run.metric.unwrap_or_else(|| self.default_metric(validation)),
             keep_best: run.keep_best,
             keep_last: run.keep_last,
             keep_attention: run.keep_attention,
@@ -233,6 +235,18 @@ impl ResolvedConfig {
         match self.given.run.schedule() {
             Some(Schedule::Plateau) => Some(PATIENCE),
             Some(Schedule::Hold | Schedule::Cosine) | None => self.base.as_ref().map(|_| WARM_START_PATIENCE),
+        }
+    }
+
+    /// Returns the default metric. BLEU needs 4-grams, so short texts use chrF.
+    fn default_metric(&self, validation: &[Pair]) -> Metric {
+        let is_short = |pair: &&Pair| word_spans(&pair.target, WordSplitting::Script).len() < 4;
+        if self.text.has_character_tokens() && self.stats.has_single_words() {
+            Metric::ExactMatch
+        } else if 2 * validation.iter().filter(is_short).count() > validation.len() {
+            Metric::Chrf
+        } else {
+            Metric::Bleu
         }
     }
 
@@ -286,16 +300,4 @@ impl ResolvedConfig {
 /// Returns a rate or weight, or none if it is 0.
 fn above_zero(value: f64) -> Option<f64> {
     (value > 0.0).then_some(value)
-}
-
-/// Returns the default metric. BLEU needs 4-grams, so short texts use chrF.
-fn default_metric(text: &TextSettings, validation: &[Pair]) -> Metric {
-    let short = validation.iter().filter(|pair| pair.target.split_whitespace().count() < 4).count();
-    if text.has_character_tokens() {
-        Metric::ExactMatch
-    } else if 2 * short > validation.len() {
-        Metric::Chrf
-    } else {
-        Metric::Bleu
-    }
 }

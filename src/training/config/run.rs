@@ -131,7 +131,8 @@ pub struct RunConfig {
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Training"))]
     pub validate_every: Option<u64>,
 
-    /// Validation metric that selects the best model [default: bleu; chrf for short texts; exact-match for characters].
+    /// Validation metric that selects the best model [default: bleu; chrf for short texts; exact-match for single words in
+    /// characters].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Training"))]
     pub metric: Option<Metric>,

@@ -1,13 +1,13 @@
 //! Placeholders of programs, addresses of pages and e-mail addresses in a text.
 
 use std::ops::Range;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use anyhow::{Result, anyhow};
 use regex::{Regex, RegexBuilder};
 
 use crate::error::UsageError;
-use crate::text::{KnownCharacters, Normalization, ProtectedTokens};
+use crate::text::{Normalization, ProtectedTokens};
 
 /// Regular expression of an address that begins with one pattern and ends with another, or with a closing bracket.
 macro_rules! address {
@@ -88,8 +88,6 @@ pub struct Placeholders {
     kept: ProtectedTokens,
     /// Names of the placeholders whose places constraints know.
     placed: Vec<String>,
-    /// Characters that a model knows. Other signs are placeholders, too.
-    known: Option<Arc<KnownCharacters>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -135,12 +133,6 @@ impl Placeholders {
         Self { kept: kept.clone(), ..self }
     }
 
-    /// Takes out signs that a model does not know, such as emoji.
-    #[must_use]
-    pub(super) fn with_unknown_signs(self, known: Arc<KnownCharacters>) -> Self {
-        Self { known: Some(known), ..self }
-    }
-
     /// Keeps placeholders with these names apart from others, so that constraints can place them.
     #[must_use]
     pub(super) fn placing(self, placed: Vec<String>) -> Self {
@@ -161,12 +153,6 @@ impl Placeholders {
             PlaceholderPattern::None | PlaceholderPattern::Known => Vec::new(),
         };
         found.retain(|range| !range.is_empty() && self.kept.iter().all(|token| token != &text[range.clone()]));
-        for sign in self.known.iter().flat_map(|known| known.unknown_signs(text)) {
-            if !found.iter().any(|range| range.start < sign.end && sign.start < range.end) {
-                found.push(sign);
-            }
-        }
-        found.sort_by_key(|range| range.start);
         found
     }
 }

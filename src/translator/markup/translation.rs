@@ -1,13 +1,13 @@
 //! Translation of texts with tags and placeholders.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use anyhow::Result;
 use rayon::prelude::*;
 
 use super::translated_sentence::{TranslatedPart, TranslatedSentence, WordLinks, read_part};
 use super::{MarkedUp, Markup, MarkupOptions, Placeholders, Rendered};
+use crate::alignment::Doubts;
 use crate::text::Pair;
 use crate::translator::{
     ForcedAlignment, Linker, MAX_SENTENCE_TOKENS, PreparedTranslator, Sentence, SentenceQuality, Translation,
@@ -29,10 +29,7 @@ impl Translator {
         let text = &self.config().text;
         let placeholders = match placeholders {
             None if text.has_character_tokens() => Placeholders::none(),
-            None => {
-                let known = Arc::clone(self.checkpoint().source.known_characters());
-                Placeholders::default().except(&text.source_protected_tokens).with_unknown_signs(known)
-            }
+            None => Placeholders::default().except(&text.source_protected_tokens),
             Some("none") => Placeholders::none(),
             Some(regex) => Placeholders::matching(regex)?,
         };
@@ -251,15 +248,24 @@ impl MarkedUpTexts {
             let unmet_constraints = quality.unmet_constraints + lacking;
             sentences.push(SentenceQuality { line, unmet_constraints, ..quality });
         }
+        let mut doubts = Doubts::default();
+        let mut words = 0;
+        for TranslatedPart { translation, .. } in parts {
+            doubts.extend(&translation.doubts, words);
+            words += translation.alignment.source.words.len();
+        }
         let sources = Vec::from_iter(self.sentences[range].iter().map(|sentence| sentence.text.as_str()));
         let targets = Vec::from_iter(parts.iter().map(|part| part.translation.text.as_str()));
-        let alignments = Vec::from_iter(parts.iter().map(|part| &part.translation.alignment));
+        let alignment = ForcedAlignment::concat(&Vec::from_iter(parts.iter().map(|part| &part.translation.alignment)));
+        // The alignment of a long text lacks the end.
+        doubts.uncovered.retain(|word| *word < alignment.source.words.len());
         Translation {
             text: rendered,
             log_probability: parts.iter().map(|part| part.translation.log_probability).sum(),
             score: parts.iter().map(|part| part.translation.score).sum::<f64>() / parts.len() as f64,
             unmet_constraints: sentences.iter().map(|sentence| sentence.unmet_constraints).sum(),
-            alignment: ForcedAlignment::concat(&alignments),
+            doubts,
+            alignment,
             without_markup: Some(Pair { source: sources.join(" "), target: targets.join(" ") }),
             sentences,
         }

@@ -63,19 +63,35 @@ class PairedTest(NamedTuple):
 
 
 def _score(
-    metric: str, name: str, hypotheses: Iterable[str], references: Iterable[str], confidence: bool, seed: int
+    metric: str,
+    name: str,
+    hypotheses: Iterable[str],
+    references: Iterable[str],
+    confidence: bool,
+    seed: int,
+    tokenize: Optional[str] = None,
 ) -> Score:
     hypotheses, references = strings("hypotheses", hypotheses), strings("references", references)
-    return Score(name, *_native.corpus_score(metric, hypotheses, references, confidence, seed))
+    return Score(name, *_native.corpus_score(metric, hypotheses, references, tokenize, confidence, seed))
 
 
-def bleu(hypotheses: Iterable[str], references: Iterable[str], *, confidence: bool = False, seed: int = 1) -> Score:
+def bleu(
+    hypotheses: Iterable[str],
+    references: Iterable[str],
+    *,
+    tokenize: Optional[str] = None,
+    confidence: bool = False,
+    seed: int = 1,
+) -> Score:
     """Returns corpus BLEU of translations against one reference each, in percent.
 
     Parameters
     ----------
     hypotheses, references : iterable of str
         Translations and their references, in the same order.
+    tokenize : {"13a", "zh", "char", "intl", "none"}, optional
+        Tokenization, by sacrebleu's names. By default it follows the script of the references: zh for Chinese, char for
+        Japanese, Thai and other scripts without spaces, else 13a.
     confidence : bool
         Also compute the 95 % confidence interval.
     seed : int
@@ -86,16 +102,16 @@ def bleu(hypotheses: Iterable[str], references: Iterable[str], *, confidence: bo
     >>> softalign.bleu(["the cat sat on the mat"], ["the cat sat on the mat"])
     BLEU 100.00
     """
-    return _score("bleu", "BLEU", hypotheses, references, confidence, seed)
+    return _score("bleu", "BLEU", hypotheses, references, confidence, seed, tokenize)
 
 
 def chrf(hypotheses: Iterable[str], references: Iterable[str], *, confidence: bool = False, seed: int = 1) -> Score:
-    """Returns corpus chrF2 in percent. Parameters as in `bleu`."""
+    """Returns corpus chrF2 in percent. Parameters as in `bleu`, except `tokenize`."""
     return _score("chrf", "chrF", hypotheses, references, confidence, seed)
 
 
 def ter(hypotheses: Iterable[str], references: Iterable[str], *, confidence: bool = False, seed: int = 1) -> Score:
-    """Returns the translation edit rate in percent. Parameters as in `bleu`."""
+    """Returns the translation edit rate in percent. Parameters as in `bleu`, except `tokenize`."""
     return _score("ter", "TER", hypotheses, references, confidence, seed)
 
 
@@ -105,6 +121,7 @@ def paired_test(
     references: Iterable[str],
     *,
     metric: str = "bleu",
+    tokenize: Optional[str] = None,
     seed: int = 1,
 ) -> PairedTest:
     """Tests whether two systems differ on the same references.
@@ -115,8 +132,10 @@ def paired_test(
         Translations of both systems and the references, in the same order.
     metric : {"bleu", "chrf", "ter"}
         Metric that is compared.
+    tokenize : str, optional
+        Tokenization of BLEU, as in `bleu`.
     seed : int
         Seed of resampling.
     """
     texts = strings("baseline", baseline), strings("system", system), strings("references", references)
-    return PairedTest(metric, *_native.paired_test(metric, *texts, seed))
+    return PairedTest(metric, *_native.paired_test(metric, *texts, tokenize, seed))

@@ -95,7 +95,7 @@ class Model:
     def path(self) -> str: ...
     def translate(
         self, sentences: list[str], first: int, options: str, listener: Listener
-    ) -> list[list[tuple[str, float, float, int, Alignment]]]: ...
+    ) -> list[list[tuple[str, float, float, int, Alignment, list[str], list[int]]]]: ...
     def align(self, pairs: _Pairs, options: str, listener: Listener) -> list[Alignment]: ...
     def score(
         self, pairs: _Pairs, listener: Listener
@@ -128,10 +128,20 @@ def train(
     listener: Listener,
 ) -> Model: ...
 def corpus_score(
-    metric: str, hypotheses: Sequence[str], references: Sequence[str], confidence: bool, seed: int
+    metric: str,
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    tokenize: Optional[str],
+    confidence: bool,
+    seed: int,
 ) -> tuple[float, Optional[float], Optional[str]]: ...
 def paired_test(
-    metric: str, baseline: Sequence[str], system: Sequence[str], references: Sequence[str], seed: int
+    metric: str,
+    baseline: Sequence[str],
+    system: Sequence[str],
+    references: Sequence[str],
+    tokenize: Optional[str],
+    seed: int,
 ) -> tuple[float, float, float, float]: ...
 def pool(
     queries: NDArray[np.float32],

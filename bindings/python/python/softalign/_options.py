@@ -145,7 +145,7 @@ class TrainOptions(TypedDict, total=False):
 
     metric: Literal["bleu", "chrf", "exact-match", "wer", "perplexity"]
     """Validation metric that selects the best model [default: bleu; chrf for short texts; exact-match for
-    characters]"""
+    single words in characters]"""
 
     keep_best: int
     """Keep the models of the K best validations, each in a directory of its own in kept/ of the --out directory."""
@@ -278,8 +278,8 @@ class SymmetrizationOptions(TypedDict, total=False):
     """Minimum score of a link [default: 0.3; 0.1 without attention; 0.45 with attention only; 0.4 with --symmetrize or
     --direction]"""
 
-    words: Literal["whitespace", "punctuation"]
-    """Word splitting [default: whitespace; single characters on a side with char or letter tokens]"""
+    words: Literal["script", "whitespace", "punctuation", "characters"]
+    """Word splitting [default: script; characters on a side with char or letter tokens]"""
 
 
 class LinkOptions(SymmetrizationOptions, total=False):
@@ -358,6 +358,10 @@ class AlignerOptions(SymmetrizationOptions, total=False):
 
 class EvaluateOptions(SearchOptions, LinkOptions, AttentionOptions, total=False):
     """Options of `Translator.evaluate`."""
+
+    tokenize: Literal["13a", "zh", "char", "intl", "none"]
+    """Tokenization of BLEU, by sacrebleu's names [default: by the script of the references: zh for Chinese, char for
+    Japanese, Thai and other scripts without spaces, else 13a]"""
 
     confidence: bool
     """Print 95 % confidence intervals, by bootstrap resampling with 1,000 samples."""

@@ -41,12 +41,18 @@ class Translation(str):
         Log-probability in nats, with the end of sentence.
     unmet_constraints : int
         Number of required phrases that the translation lacks.
+    doubts : list of str
+        Reasons to doubt the translation: ``confidence``, ``uncovered``, ``repetition``, ``nonwords``.
+    uncovered : list of int
+        Indices of the source words that may be left out, if ``uncovered`` is among the reasons.
     """
 
     alignment: _native.Alignment
     score: float
     log_probability: float
     unmet_constraints: int
+    doubts: list[str]
+    uncovered: list[int]
 
     def __new__(
         cls,
@@ -55,11 +61,14 @@ class Translation(str):
         log_probability: float = 0.0,
         unmet_constraints: int = 0,
         alignment: Optional[_native.Alignment] = None,
+        doubts: Sequence[str] = (),
+        uncovered: Sequence[int] = (),
     ) -> Translation:
         translation = super().__new__(cls, text)
         translation.score = score
         translation.log_probability = log_probability
         translation.unmet_constraints = unmet_constraints
+        translation.doubts, translation.uncovered = list(doubts), list(uncovered)
         translation.alignment = alignment if alignment is not None else _native.Alignment([], [], [], [])
         return translation
 
@@ -97,8 +106,8 @@ class Translation(str):
         return str.__str__(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        given = self.text, self.score, self.log_probability, self.unmet_constraints, self.alignment
-        return Translation, given
+        measures = self.score, self.log_probability, self.unmet_constraints
+        return Translation, (self.text, *measures, self.alignment, self.doubts, self.uncovered)
 
     def __repr__(self) -> str:
         return repr(self.alignment)
