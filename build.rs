@@ -6,7 +6,13 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Entry module of each page, and the file in OUT_DIR that its script is written to.
-const PAGES: [(&str, &str); 2] = [("src/render/page/page.js", "page.js"), ("src/serve/page/serve.js", "serve.js")];
+const PAGES: [(&str, &str); 5] = [
+    ("src/render/page/page.js", "page.js"),
+    ("src/serve/page/serve.js", "serve.js"),
+    ("src/export/page/export.js", "export.js"),
+    ("src/export/page/plain.js", "plain.js"),
+    ("src/export/engine/worker.js", "engine.js"),
+];
 
 fn main() {
     // The log of HEAD changes with every commit and checkout.

@@ -6,8 +6,8 @@ const globals = require("globals");
 module.exports = [
   js.configs.recommended,
   {
-    files: ["src/render/page/*.js", "src/serve/page/*.js"],
-    languageOptions: { ecmaVersion: 2024, sourceType: "module", globals: globals.browser },
+    files: ["src/render/page/*.js", "src/serve/page/*.js", "src/export/page/*.js", "src/export/engine/*.js", "scripts/*.mjs"],
+    languageOptions: { ecmaVersion: 2024, sourceType: "module", globals: { ...globals.browser, ...globals.worker, process: "readonly" } },
     linterOptions: { reportUnusedDisableDirectives: "error" },
     rules: {
       "eqeqeq": "error",

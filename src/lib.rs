@@ -124,6 +124,8 @@ pub mod render;
 
 pub mod translator;
 
+pub mod export;
+
 pub mod trainer;
 
 pub mod evaluation;

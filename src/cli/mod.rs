@@ -8,6 +8,7 @@ mod constraints;
 mod error_line;
 mod evaluate;
 mod explicit_args;
+mod export;
 mod hints;
 mod links;
 mod names;
@@ -34,6 +35,7 @@ pub use clean::CleanArgs;
 pub use completions::{CompletionsArgs, ManArgs};
 pub use constraints::ConstraintArgs;
 pub use evaluate::{EvaluateArgs, OF_LINKS, OF_MODELS, OF_TRANSLATIONS};
+pub use export::ExportArgs;
 pub use explicit_args::{ExplicitArgs, joined_options, joined_options_of, options_of};
 pub use links::{FigureArgs, TranslationFormat};
 pub use pairs::PairArgs;
@@ -149,6 +151,8 @@ pub enum Command {
     /// Serve models by HTTP: a page to explore translations, and APIs for programs.
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
+    /// Write a translator as one HTML file, which works in any browser without a network.
+    Export(ExportArgs),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
     /// Print or install manual pages.

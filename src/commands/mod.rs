@@ -6,6 +6,7 @@ mod clean;
 mod console;
 mod document;
 mod evaluate;
+mod export;
 mod input_format;
 mod inspect;
 mod labels;
@@ -120,6 +121,7 @@ fn dispatch(cli: &Cli, console: &Console, processes: &Processes) -> Result<()> {
         Command::Inspect(args) => inspect::run(args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, &device(cli.device)?, console),
+        Command::Export(args) => export::run(args, console),
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::manual(args),
     }

@@ -24,7 +24,10 @@ pub use escape::{escape_controls, escape_controls_by_line, table_cell};
 pub use figure::{Axis, Bracket, BracketCounts, Figure, Mark, Scale, Series, write_stacked};
 pub use format::{AlignmentFormat, RenderOptions};
 pub use heatmap::Heatmap;
-pub use html::{AttentionFrame, FramePair, Html, PairData, write_training_page};
+pub use html::{
+    AttentionFrame, FramePair, Html, PairData, base64, csp_hash, html_safe_json, normalize_line_endings,
+    write_training_page,
+};
 pub use json::{Json, JsonError, JsonItem, SCHEMA};
 pub use nematus::Nematus;
 pub use npz::Npz;

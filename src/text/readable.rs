@@ -141,6 +141,18 @@ impl KnownCharacters {
         found
     }
 
+    /// Returns every character of Unicode that is read as something else, apart from white space, with what is read.
+    pub fn replacements(&self) -> Vec<(char, String)> {
+        let mut replacements = Vec::new();
+        for character in ('\0'..=char::MAX).filter(|one| !one.is_whitespace()) {
+            let replaced = self.replaced(character);
+            if !replaced.chars().eq([character]) {
+                replacements.push((character, replaced));
+            }
+        }
+        replacements
+    }
+
     /// True if nothing is to be replaced.
     fn is_readable(&self, text: &str) -> bool {
         let mut after_space = false;

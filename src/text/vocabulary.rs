@@ -212,6 +212,11 @@ impl Vocabulary {
         self.known_characters().readable(text)
     }
 
+    /// Returns every character that is read as something else, apart from white space, with what is read.
+    pub fn character_replacements(&self) -> Vec<(char, String)> {
+        self.known_characters().replacements()
+    }
+
     /// Characters of the tokens.
     pub fn known_characters(&self) -> &Arc<KnownCharacters> {
         self.known_characters.get_or_init(|| {
@@ -225,6 +230,21 @@ impl Vocabulary {
         let known = self.known_characters();
         let mut letters = text.chars().filter(|one| one.is_alphabetic());
         letters.all(|letter| !known.has(letter) && letter.to_lowercase().all(|lower| !known.has(lower)))
+    }
+
+    /// Tokens by id.
+    pub fn tokens(&self) -> &[String] {
+        &self.file.tokens
+    }
+
+    /// Ids of pairs of tokens that byte-pair encoding merges, by priority.
+    pub fn merge_pairs(&self) -> &[[u32; 2]] {
+        &self.file.merges
+    }
+
+    /// Regular expression that cuts normalized text into the pieces that are tokenized one by one.
+    pub fn pattern(&self) -> String {
+        self.protected_tokens.pattern(self.tokenization)
     }
 
     /// Tokens of at least three characters.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The program's commands.
-pub const COMMANDS: [&str; 12] = [
+pub const COMMANDS: [&str; 13] = [
     "train",
     "translate",
     "align",
@@ -24,6 +24,7 @@ pub const COMMANDS: [&str; 12] = [
     "average",
     "inspect",
     "serve",
+    "export",
     "completions",
     "man",
 ];

@@ -6,6 +6,7 @@ mod common;
 mod cli_reference;
 mod command_line;
 mod examples;
+mod export;
 mod options_without_effect;
 mod page_bundle;
 mod python_options;

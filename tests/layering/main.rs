@@ -11,7 +11,7 @@ use uses::{Sources, Use, top_level};
 
 /// Top-level modules from the bottom up, each with exactly the other modules it uses. Code under `#[cfg(test)]` may also
 /// use [`FOR_TESTS`].
-const USES: [(&str, &[&str]); 25] = [
+const USES: [(&str, &[&str]); 26] = [
     ("error", &[]),
     ("random", &[]),
     ("reporter", &[]),
@@ -65,6 +65,10 @@ const USES: [(&str, &[&str]); 25] = [
         ],
     ),
     (
+        "export",
+        &["aligner", "attention", "checkpoint", "error", "model", "parameters", "render", "text"],
+    ),
+    (
         "trainer",
         &[
             "alignment",
@@ -105,6 +109,7 @@ const USES: [(&str, &[&str]); 25] = [
             "attention",
             "checkpoint",
             "error",
+            "export",
             "formats",
             "kernels",
             "metrics",
@@ -126,6 +131,7 @@ const USES: [(&str, &[&str]); 25] = [
             "communicator",
             "error",
             "evaluation",
+            "export",
             "formats",
             "metrics",
             "render",

@@ -206,7 +206,7 @@ fn template_halves() -> (&'static str, &'static str) {
 
 /// JSON with all characters special to HTML or JavaScript escaped; they occur only in strings, where escapes are
 /// equivalent.
-fn html_safe_json(value: &impl Serialize) -> Result<String> {
+pub fn html_safe_json(value: &impl Serialize) -> Result<String> {
     let json = serde_json::to_string(value)?;
     let mut text = String::with_capacity(json.len());
     for character in json.chars() {
@@ -219,16 +219,17 @@ fn html_safe_json(value: &impl Serialize) -> Result<String> {
 }
 
 /// Normalizes line endings as browsers do before hashing, whatever the checkout has.
-fn normalize_line_endings(text: &str) -> String {
+pub fn normalize_line_endings(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
 /// Content-Security-Policy hash of an inline style or script: its SHA-256 in base 64.
-fn csp_hash(text: &str) -> String {
+pub fn csp_hash(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text)))
 }
 
-fn base64(bytes: &[u8]) -> String {
+/// Bytes as text in base 64.
+pub fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {

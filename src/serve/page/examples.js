@@ -1,6 +1,6 @@
 // Sentences for those who have none.
 
-const EXAMPLES = [
+const SHIPPED_EXAMPLES = [
   "Is her father buying the new bottles this week?",
   "When the boys arrive, my father will go to Canada.",
   "We are going to go to the bakery to buy our apple.",
@@ -10,10 +10,16 @@ const EXAMPLES = [
   "This photo? The lawyer will give it to him.",
 ];
 
-let shown = 0;
+/** The examples, of which `shown` were shown. */
+const examples = { texts: SHIPPED_EXAMPLES, shown: 0 };
+
+/** Replaces the examples by others; there may be none. */
+export function useExamples(texts) {
+  examples.texts = texts;
+}
 
 /** The next example, the first again after the last. */
 export function nextExample() {
-  shown += 1;
-  return EXAMPLES[(shown - 1) % EXAMPLES.length];
+  examples.shown += 1;
+  return examples.texts[(examples.shown - 1) % examples.texts.length] ?? "";
 }

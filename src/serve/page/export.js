@@ -2,9 +2,9 @@
 
 import { byId, html, saveDrawing } from "../../render/page/dom.js";
 import { LIGHT } from "../../render/page/theme.js";
-import { post, problemOf } from "./client.js";
 import { fitFields } from "./controls.js";
 import { drawAnswer, drawingKind, views } from "./drawings.js";
+import { engine, problemOf } from "./engine.js";
 import { showKept, showProblem } from "./messages.js";
 import { state } from "./state.js";
 
@@ -45,12 +45,12 @@ export function openCorrection(isOpen) {
   byId("corrected").focus();
 }
 
-/** Sends the corrected pair to the server. */
+/** Keeps the corrected pair. */
 export async function addPair(event) {
   event.preventDefault();
   const pair = { source: state.text.trim(), target: byId("corrected").value.trim() };
   try {
-    await post("v1/pairs", pair, { key: byId("key").value });
+    await engine().addPair(pair, byId("key").value);
     openCorrection(false);
     showProblem("");
     showKept("Pair added");

@@ -1,7 +1,8 @@
 // Translation of files.
 
 import { byId, html } from "../../render/page/dom.js";
-import { postForm, problemOf } from "./client.js";
+import { postForm } from "./client.js";
+import { problemOf } from "./engine.js";
 import { showProblem } from "./messages.js";
 import { state } from "./state.js";
 
@@ -67,4 +68,9 @@ export function listenToFiles() {
       if (kind === "drop") translateFile(event.dataTransfer.files[0]);
     });
   }
+}
+
+/** Offers the files that the server translates, by its description; null without one. */
+export function acceptFiles(description) {
+  byId("file").accept = description?.file_formats.join(",") ?? "";
 }

@@ -2,9 +2,9 @@
 
 import { byId } from "../../render/page/dom.js";
 import { saveState } from "./address.js";
-import { problemOf, StepsClient } from "./client.js";
 import { showComparison } from "./comparison.js";
 import { showPartialLinks } from "./drawings.js";
+import { problemOf, StepsClient } from "./engine.js";
 import { showProblem } from "./messages.js";
 import { showDoubt, showWords } from "./output.js";
 import { PartialTranslation } from "./partial.js";
