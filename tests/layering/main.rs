@@ -64,10 +64,7 @@ const USES: [(&str, &[&str]); 26] = [
             "training",
         ],
     ),
-    (
-        "export",
-        &["aligner", "attention", "checkpoint", "error", "model", "parameters", "render", "text"],
-    ),
+    ("export", &["aligner", "attention", "checkpoint", "error", "model", "parameters", "render", "text"]),
     (
         "trainer",
         &[
