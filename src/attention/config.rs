@@ -195,7 +195,7 @@ impl AttentionConfig {
         }
         if self.temperature < MIN_TEMPERATURE {
             return Err(format!(
-                "attention-temperature must be at least {MIN_TEMPERATURE}, not {}; use hard-attention to \
+                "attention-temperature must be at least {MIN_TEMPERATURE:e}, not {}; use hard-attention to \
                  select the largest weight",
                 written_number(self.temperature)
             ));

@@ -41,6 +41,9 @@ impl ModelDir {
     fn load_config(&self) -> Result<Config> {
         let path = self.path().join(CONFIG);
         if !path.exists() {
+            if self.path().is_file() {
+                return not_found(self.no_model_here());
+            }
             let advice = "train one with softalign train --train PAIRS.tsv --out DIR, or name another with --model DIR";
             return not_found_with_advice(self.no_model_here(), advice);
         }

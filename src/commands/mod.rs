@@ -33,7 +33,7 @@ pub use crate::text::remember_closed_streams;
 
 use std::ffi::OsString;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use candle_core::Device;
 use colorchoice::ColorChoice;
 
@@ -98,7 +98,8 @@ fn report(error: &anyhow::Error, console: &Console) -> u8 {
 
 /// Starts the thread pool here, because a failure at its first use would be a panic.
 fn start_threads() -> Result<()> {
-    rayon::ThreadPoolBuilder::new().build_global().context("cannot start the worker threads; choose fewer --threads")
+    let started = rayon::ThreadPoolBuilder::new().build_global();
+    started.map_err(|_| anyhow!("cannot start the worker threads; choose fewer --threads"))
 }
 
 fn dispatch(cli: &Cli, console: &Console, processes: &Processes) -> Result<()> {

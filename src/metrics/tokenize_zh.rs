@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn keeps_markup_and_periods_at_the_ends() {
-        assert_eq!(tokenize_zh("a &lt; b. .5 5."), "a & lt ; b . . 5 5 .");
+        assert_eq!(tokenize_zh("a &lt; b. .5 5."), "a & lt ; b . . 5 5.");
         assert_eq!(tokenize_zh(".a 5."), ". a 5.");
     }
 }

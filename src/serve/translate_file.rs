@@ -23,6 +23,7 @@ use super::memory::MemoryPermit;
 use super::request_sizes::check_sizes;
 use super::security::without_port;
 use super::state::Server;
+use crate::error::message_of;
 use crate::formats::{Document, open_bytes, uncompressed_name, unpacked_bytes};
 use crate::translator::DecodeOptions;
 
@@ -173,7 +174,7 @@ async fn open(server: &Server, name: &str, bytes: Bytes) -> Result<OpenedFile, A
     let lane = Lane::of_characters(unpacked as usize);
     let opened = server.run(lane, move |_| open_bytes(&given_name, bytes.into(), unpacked)).await?;
     // All that can be wrong is in the file.
-    let document = opened.map_err(|error| ApiError::invalid(format!("{error:#}")))?;
+    let document = opened.map_err(|error| ApiError::invalid(message_of(&error)))?;
     Ok(OpenedFile { document, lane, memory })
 }
 

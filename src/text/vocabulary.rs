@@ -225,9 +225,11 @@ impl Vocabulary {
         })
     }
 
-    /// True if it knows the characters of a text, in any case.
-    pub fn knows_letters(&self, text: &str) -> bool {
-        self.known_characters().are_in(text) || self.known_characters().are_in(&text.to_lowercase())
+    /// True if it knows none of the letters of a text, in any case, as in another script.
+    pub fn knows_no_letter(&self, text: &str) -> bool {
+        let known = self.known_characters();
+        let mut letters = text.chars().filter(|one| one.is_alphabetic());
+        letters.all(|letter| !known.has(letter) && letter.to_lowercase().all(|lower| !known.has(lower)))
     }
 
     /// Tokens by id.

@@ -212,10 +212,10 @@ impl DecodeOptions {
             format!("must be at least 0, not {coverage}")
         })?;
         check("coverage-penalty", coverage <= MAX_PENALTY, || {
-            format!("must be at most {MAX_PENALTY}, not {}", written_number(coverage))
+            format!("must be at most {MAX_PENALTY:e}, not {}", written_number(coverage))
         })?;
         check("length-penalty", self.length_formula != LengthFormula::Reward || length <= MAX_PENALTY, || {
-            format!("must be at most {MAX_PENALTY} with --length-formula reward, not {}", written_number(length))
+            format!("must be at most {MAX_PENALTY:e} with --length-formula reward, not {}", written_number(length))
         })?;
         let factor = self.length_factor;
         check("length-factor", (0.0..=100.0).contains(&factor), || format!("must be between 0 and 100, not {factor}"))?;

@@ -89,14 +89,14 @@ impl KnownSources<'_> {
             return None;
         }
         let name = name_end(word);
+        let [word, stem] = [word, &word[..name]].map(|word| self.text.normalization.apply(word));
         let may_be_name = match place {
             _ if word.contains(char::is_numeric) => true,
-            WordPlace::First => word.starts_with(char::is_uppercase) && !self.knows_beginning(&word[..name]),
+            WordPlace::First => word.starts_with(char::is_uppercase) && !self.knows_beginning(&stem),
             WordPlace::Within => word.starts_with(char::is_uppercase),
             WordPlace::Capitals => false,
         };
-        let is_name =
-            !self.vocabulary.knows_letters(word) || may_be_name && !self.knows(word) && !self.knows(&word[..name]);
+        let is_name = self.vocabulary.knows_no_letter(&word) || may_be_name && !self.knows(&word) && !self.knows(&stem);
         is_name.then_some(Item { kind: Kind::Name, range: 0..name })
     }
 
@@ -126,6 +126,9 @@ impl KnownSources<'_> {
         let are_capitals =
             are_capitals(text) || is_title(text) && words.iter().skip(1).any(|word| self.is_emphasized(word));
         let are_terms = constraints.are_terms(&words);
+        let tokens = self.text.source_protected_tokens.iter();
+        let found = tokens.flat_map(|token| text.match_indices(token).map(|(start, _)| start..start + token.len()));
+        let protected: Vec<Range<usize>> = found.collect();
         let first = words.iter().position(|word| word.starts_with(char::is_alphanumeric));
         let mut items: Vec<Item> = Vec::new();
         let mut is_before_name = false;
@@ -136,7 +139,8 @@ impl KnownSources<'_> {
                 Some(first) if index == first && !is_before_name => WordPlace::First,
                 _ => WordPlace::Within,
             };
-            let item = self.item(word, place).filter(|_| !are_terms[index]);
+            let is_kept = are_terms[index] || overlaps(&protected, span);
+            let item = if is_kept { None } else { self.item(word, place) };
             is_before_name = item.as_ref().is_some_and(|item| item.kind == Kind::Name);
             if let Some(Item { kind, range }) = item {
                 items.push(Item { kind, range: span.start + range.start..span.start + range.end });
@@ -146,8 +150,15 @@ impl KnownSources<'_> {
         if are_foreign(&items, &words) {
             items.retain(|item| item.kind == Kind::Number);
         }
-        joined(text, with_signs(items, self.vocabulary.known_characters().unknown_signs(text)))
+        let mut signs = self.vocabulary.known_characters().unknown_signs(text);
+        signs.retain(|sign| !overlaps(&protected, sign));
+        joined(text, with_signs(items, signs))
     }
+}
+
+/// True if a range overlaps one of others.
+fn overlaps(others: &[Range<usize>], range: &Range<usize>) -> bool {
+    others.iter().any(|other| other.start < range.end && range.start < other.end)
 }
 
 /// Length of a name without an ending after an apostrophe.
@@ -225,7 +236,10 @@ impl StandIns {
             let joins_after = text[range.end..].starts_with(|after: char| !after.is_whitespace() && !is_closing(after));
             let (range, text) = (readable.given_range(range), stand_in.unwrap_or_default());
             // Invisible characters join the parts of an emoji.
-            let copied = if kind == Kind::Sign { given[range.clone()].to_owned() } else { copied };
+            let copied = match kind {
+                Kind::Sign => given[range.clone()].to_owned(),
+                Kind::Number | Kind::Name => known.text.normalization.apply(&copied).into_owned(),
+            };
             stand_ins.push(StandIn { range, copied, text, joins_before, joins_after });
         }
         outside.push_str(&text[end..]);

@@ -92,7 +92,7 @@ fn parses_negative_numbers_as_values() {
         ("--seed", "-3", "at least 0"),
         ("--layers", "-1", "at least 0"),
         ("--guided-alignment", "-0.5", "--guided-alignment"),
-        ("--threads", "-2", "1..=1024"),
+        ("--threads", "-2", "from 1 to 1024"),
     ] {
         let outcome = dir.run(&["train", "--train", "pairs.tsv", "--out", "out", option, value]);
         assert_eq!(outcome.code, Some(2), "{option}: {outcome:?}");

@@ -55,7 +55,8 @@ fn scripts_without_spaces_have_sentences() {
     let pairs: String = ["猫", "犬", "私", "鳥", "魚"]
         .iter()
         .flat_map(|one| {
-            ["です", "が好きです", "がいました"].map(|end| format!("I see a {one} {end} now.\t{one}{end}。\n"))
+            ["はここにいるようです", "がとても好きなのです", "がそこにいましたよね"]
+                .map(|end| format!("I see a {one} {end} now.\t{one}{end}。\n"))
         })
         .collect();
     dir.write("pairs.tsv", pairs);

@@ -258,11 +258,12 @@ fn detects_parameters_that_overflow() {
             number.copy_from_slice(&(if index % 3 == 0 { -value } else { value }).to_le_bytes());
         }
         dir.write("model/model.safetensors", tensors.write());
+        dir.write("other.tsv", "the red owl\trufo ku .\n");
         for arguments in [
             &["translate", "--model", "model", "the red fox"][..],
             &["translate", "--model", "model", "--format", "json", "--beam", "1", "the red fox"],
             &["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "json"],
-            &["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--json"],
+            &["evaluate", "--model", "model", "--pairs", "other.tsv", "--json"],
         ] {
             let outcome = dir.run(arguments);
             if outcome.code == Some(0) {

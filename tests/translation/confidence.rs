@@ -61,7 +61,7 @@ fn training_calibrates_on_validation_pairs_that_it_was_not_trained_on() {
         assert!((0.0..=1.0).contains(&found["limits"][limit].as_f64().unwrap()), "{found}");
     }
     let evaluated = dir.run(&["evaluate", "--model", "model", "--pairs", "valid.tsv"]);
-    assert!(evaluated.worked().lines().any(|line| line.starts_with("ECE  ")), "{}", evaluated.stdout);
+    assert!(evaluated.worked().lines().any(|line| line.starts_with("ECE, words ")), "{}", evaluated.stdout);
     let scores = dir.run(&["evaluate", "--model", "model", "--pairs", "valid.tsv", "--json"]).json();
     assert!(scores["expected_calibration_error"]["word"].as_f64().unwrap() < 0.15, "{scores}");
     // Too few words.

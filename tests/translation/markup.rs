@@ -156,7 +156,8 @@ fn prefixes_and_required_phrases_place_placeholders() {
     ] {
         let translated = translate_shipped(arguments, sentence);
         let text = translated.worked();
-        assert!(text.starts_with(start) && translated.stderr.is_empty(), "{arguments:?}: {translated:?}");
+        let has_warnings = translated.stderr.lines().any(|line| !line.contains("doubtful"));
+        assert!(text.starts_with(start) && !has_warnings, "{arguments:?}: {translated:?}");
         for part in ["{n}", "{N}", "%s", "%d", "{a}", "{b}", "<b>", "</b>"] {
             assert_eq!(text.matches(part).count(), sentence.matches(part).count(), "{arguments:?}: {text}");
         }

@@ -1,8 +1,9 @@
 //! Layout and drawing of a line chart.
 
 use super::super::svg::{FONT_SIZE, escape_xml};
-use super::line_chart::{Figure, is_drawable, text_width};
+use super::line_chart::{Figure, is_drawable};
 use super::scale::AxisScale;
+use super::scale::text_width;
 
 /// Size of the plot.
 const PLOT: [f64; 2] = [480.0, 280.0];

@@ -1,6 +1,5 @@
 //! Content of a line chart.
 
-use super::super::svg::width;
 use super::scale::Scale;
 
 /// Largest value that is drawn.
@@ -89,9 +88,4 @@ impl Figure {
 /// Returns true if a point can be drawn.
 pub fn is_drawable(point: &[f64; 2]) -> bool {
     point.iter().all(|value| (0.0..=MAX_VALUE).contains(value))
-}
-
-/// Approximate width of a text.
-pub fn text_width(text: &str) -> f64 {
-    width(text) as f64
 }

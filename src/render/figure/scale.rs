@@ -1,6 +1,6 @@
 //! Axis scales.
 
-use super::line_chart::text_width;
+use super::super::svg::width;
 
 /// Maximum number of steps.
 const MAX_STEPS: f64 = 6.0;
@@ -104,6 +104,11 @@ impl AxisScale {
     pub fn widest(&self) -> f64 {
         self.ticks().map(|(_, text)| text_width(&text)).fold(0.0, f64::max)
     }
+}
+
+/// Approximate width of a text.
+pub fn text_width(text: &str) -> f64 {
+    width(text) as f64
 }
 
 #[cfg(test)]

@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn matches_snapshot() {
         let text = String::from_utf8(samples::render(&mut Svg::default())).unwrap();
-        let expected = r##"<svg xmlns="http://www.w3.org/2000/svg" width="180" height="285" viewBox="0 0 180 285" font-family="Helvetica, Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans', 'Noto Sans Arabic', 'Noto Sans Hebrew', 'Noto Sans Devanagari', 'Noto Sans CJK SC', sans-serif" font-size="13" fill="black">
+        let expected = r##"<svg xmlns="http://www.w3.org/2000/svg" width="236" height="285" viewBox="0 0 236 285" font-family="Helvetica, Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans', 'Noto Sans Arabic', 'Noto Sans Hebrew', 'Noto Sans Devanagari', 'Noto Sans CJK SC', sans-serif" font-size="13" fill="black">
 <text x="8" y="18" font-weight="bold">1</text>
 <g transform="translate(0 24)">
 <rect x="48" y="59" width="24" height="24" fill="#2e5381"/>
@@ -222,11 +222,11 @@ mod tests {
     #[test]
     fn scales_the_document() {
         for (size, expected) in
-            [(SvgSize::Width(360.0), "360\" height=\"570"), (SvgSize::FontSize(6.5), "90\" height=\"142.5")]
+            [(SvgSize::Width(360.0), "360\" height=\"434.75"), (SvgSize::FontSize(6.5), "118\" height=\"142.5")]
         {
             let mut svg = Svg::new(SvgStyle { size: Some(size), ..SvgStyle::default() });
             let text = String::from_utf8(samples::render(&mut svg)).unwrap();
-            assert!(text.contains(&format!(" width=\"{expected}\" viewBox=\"0 0 180 285\"")), "{text}");
+            assert!(text.contains(&format!(" width=\"{expected}\" viewBox=\"0 0 236 285\"")), "{text}");
         }
     }
 

@@ -144,8 +144,8 @@ class TrainOptions(TypedDict, total=False):
     """Number of steps between validations [default: one epoch]"""
 
     metric: Literal["bleu", "chrf", "exact-match", "wer", "perplexity"]
-    """Validation metric that selects the best model [default: bleu; chrf for short texts; exact-match for
-    single words in characters]"""
+    """Validation metric that selects the best model [default: bleu; chrf for short texts; exact-match for single words
+    in characters]"""
 
     keep_best: int
     """Keep the models of the K best validations, each in a directory of its own in kept/ of the --out directory."""
@@ -178,7 +178,8 @@ class TrainOptions(TypedDict, total=False):
 
     guide: Union[str, os.PathLike[str]]
     """File of word links for guided alignment, instead of the statistical aligner's: one line of s-t links per training
-    pair, as fast_align writes them. Words are separated by whitespace."""
+    pair, as fast_align writes them. Words are separated by whitespace; in scripts without spaces, each character is
+    one."""
 
     attention_pairs: Union[str, os.PathLike[str]]
     """Record attention on the pairs of this file, at most 20, instead of five validation pairs; implies
