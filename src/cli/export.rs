@@ -12,7 +12,7 @@ use crate::export::{PageKind, WeightFormat};
 #[command(after_help = "Examples:
   softalign export
   softalign export --model my-model --output my-translator.html
-  softalign export --model my-model --page plain --title \"English to Breton\" --about about.md")]
+  softalign export --page plain --title \"English to Breton\" --about about.md")]
 pub struct ExportArgs {
     /// Model directory.
     #[arg(long, value_name = "DIR", default_value = "checkpoints", env = MODEL_VARIABLE, hide_env_values = true)]

@@ -104,7 +104,7 @@ impl FromStr for BleuTokenizer {
         Self::ALL
             .into_iter()
             .find(|tokenizer| tokenizer.name() == name)
-            .ok_or_else(|| format!("tokenize must be one of {}, not {name:?}", names.join(", ")))
+            .ok_or_else(|| format!("tokenize must be one of {}, not \"{name}\"", names.join(", ")))
     }
 }
 

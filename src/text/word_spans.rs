@@ -93,7 +93,7 @@ pub(super) fn unspaced_characters(text: &str) -> usize {
     if text.is_ascii() {
         return 0;
     }
-    text.graphemes(true).filter(|grapheme| grapheme.starts_with(is_unspaced)).count()
+    text.graphemes(true).filter(|grapheme| grapheme.starts_with(is_unspaced_letter)).count()
 }
 
 /// Returns the scripts of the characters that are words of their own, since no spaces separate words. Empty if spaces do.
@@ -102,7 +102,7 @@ pub fn scripts_without_spaces(text: &str) -> Vec<Script> {
         return Vec::new();
     }
     let first = text.graphemes(true).filter_map(|grapheme| grapheme.chars().next());
-    first.filter(|&character| is_unspaced(character)).map(|character| character.script()).collect()
+    first.filter(|&character| is_unspaced_letter(character)).map(|character| character.script()).collect()
 }
 
 /// Returns the byte ranges of the words of a text.
@@ -150,7 +150,7 @@ fn has_unspaced_words(text: &str, chunks: &[Range<usize>]) -> bool {
     let characters = unspaced_characters(text);
     let separates = |pair: &&[Range<usize>]| {
         let [before, after] = [&pair[0], &pair[1]].map(|span| &text[span.clone()]);
-        ends_unspaced(before) && (after.starts_with(is_unspaced) || is_punctuation(after))
+        ends_unspaced(before) && (after.starts_with(is_unspaced_letter) || is_punctuation(after))
     };
     let spaces = if characters == 0 { 0 } else { chunks.windows(2).filter(separates).count() };
     characters > 0 && (spaces == 0 || characters > MAX_MEAN_SPACED_WORD * (spaces + 1))
@@ -158,7 +158,7 @@ fn has_unspaced_words(text: &str, chunks: &[Range<usize>]) -> bool {
 
 /// Returns true if the last character of a text is of a script without spaces.
 fn ends_unspaced(text: &str) -> bool {
-    text.graphemes(true).next_back().is_some_and(|grapheme| grapheme.starts_with(is_unspaced))
+    text.graphemes(true).next_back().is_some_and(|grapheme| grapheme.starts_with(is_unspaced_letter))
 }
 
 /// Splits a chunk between white space into the characters of scripts without spaces and what is between them, without
@@ -173,7 +173,7 @@ fn split_unspaced(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
     let mut other = span.start;
     for (index, grapheme) in chunk.grapheme_indices(true) {
         let character = span.start + index..span.start + index + grapheme.len();
-        let is_word = grapheme.starts_with(is_unspaced);
+        let is_word = grapheme.starts_with(is_unspaced_letter);
         if is_word || grapheme == ZERO_WIDTH_SPACE {
             spans.extend(split_punctuation(text, other..character.start));
             other = character.end;
@@ -251,6 +251,11 @@ pub fn is_of_word(character: char) -> bool {
 pub fn strip_punctuation(word: &str) -> &str {
     let bare = word.trim_matches(|character| !is_of_word(character));
     if bare.is_empty() { word } else { bare }
+}
+
+/// As [`is_unspaced`], without marks, whose order at the beginning of a text normalization can change.
+fn is_unspaced_letter(character: char) -> bool {
+    is_unspaced(character) && character.general_category_group() != GeneralCategoryGroup::Mark
 }
 
 /// True for letters and marks that occur only in scripts without spaces between words. Digits form numbers in every script.

@@ -156,6 +156,7 @@ const RESTRICTED: [(&str, &[&str]); 2] = [
             "alignment",
             "attention",
             "cli",
+            "export",
             "formats",
             "main",
             "metrics",

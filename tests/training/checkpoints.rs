@@ -258,7 +258,7 @@ fn detects_parameters_that_overflow() {
             number.copy_from_slice(&(if index % 3 == 0 { -value } else { value }).to_le_bytes());
         }
         dir.write("model/model.safetensors", tensors.write());
-        dir.write("other.tsv", "the red owl\trufo ku .\n");
+        dir.write("other.tsv", dir.text("pairs.tsv").replace("the ", "the red "));
         for arguments in [
             &["translate", "--model", "model", "the red fox"][..],
             &["translate", "--model", "model", "--format", "json", "--beam", "1", "the red fox"],
