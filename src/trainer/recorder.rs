@@ -291,7 +291,7 @@ const SCORES: [Curve; 3] = [
 /// Scores of single words, about which BLEU says little.
 const SCORES_OF_WORDS: [Curve; 2] = [Curve::validation("WER", "/wer"), Curve::validation("PER", "/per")];
 const ATTENTION: [Curve; 5] = [
-    Curve::share("entropy, of the maximum", "/attention/normalized_entropy"),
+    Curve::share("entropy (share of the maximum)", "/attention/normalized_entropy"),
     Curve::share("weight on </s>", "/attention/end"),
     Curve::share("weight on punctuation", "/attention/punctuation"),
     Curve::share("correlation of positions", "/attention/diagonality"),
@@ -316,9 +316,10 @@ fn curves(reports: &[Value]) -> Vec<Figure> {
 /// Returns the figure of curves, without those that have no points, up to the last step. The best validation is marked.
 fn figure(label: &str, scale: Scale, curves: &[Curve], reports: &[Value]) -> Figure {
     let series = curves.iter().map(|curve| curve.series(reports));
+    let last = reports.iter().filter_map(|report| report["step"].as_f64()).fold(0.0, f64::max);
     let best = reports.iter().rfind(|report| report["best"] == true).and_then(|report| report["step"].as_f64());
     Figure {
-        x: Axis { label: "steps".to_owned(), scale: Scale::WholeToLast },
+        x: Axis { label: "steps".to_owned(), scale: Scale::WholeTo(last) },
         y: Axis { label: label.to_owned(), scale },
         series: series.filter(|series| !series.points.is_empty()).collect(),
         counts: None,

@@ -126,7 +126,7 @@ impl<'a> TrainingDisplay<'a> {
         let best = best && progress.best_validation_score().is_some_and(|score| locked(&self.model).mark(score));
         let epochs = progress.epochs_begun();
         self.line(&format!(
-            "{}epoch {epochs}  {} elapsed  perplexity {}  {}{}",
+            "{}epoch {epochs}, {}  perplexity {}  {}{}",
             self.prefix(),
             clock(Duration::from_secs_f64(progress.seconds)),
             readable(report.perplexity, 2),

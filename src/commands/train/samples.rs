@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use candle_core::Device;
+use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::super::output_file::Output;
@@ -21,7 +22,9 @@ const WIDTH: usize = 80;
 const NAMES: usize = 13;
 /// Maximum number of lines of a text.
 const MAX_LINES: usize = 3;
-/// Maximum number of words of a repeated phrase.
+/// Number of characters beyond which a word may consist of repeated ones.
+const LONG_WORD: usize = 30;
+/// Maximum number of words, or of characters, of a repeated phrase.
 const MAX_PERIOD: usize = 4;
 /// Number of repetitions in a row from which a phrase is cut, and number of those that are shown.
 const DEGENERATE: usize = 4;
@@ -88,30 +91,40 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Replaces the rest of phrases that are repeated many times in a row by `…`.
+/// Replaces the rest of words that are repeated many times in a row by `…`, and that of characters in long words.
 fn without_repetition(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
+    let mut shown = Vec::new();
+    for word in without_repeated(&words) {
+        let characters: Vec<&str> = word.graphemes(true).collect();
+        shown.push(if characters.len() > LONG_WORD { without_repeated(&characters).concat() } else { word.to_owned() });
+    }
+    shown.join(" ")
+}
+
+/// Replaces the rest of phrases that are repeated many times in a row by `…`.
+fn without_repeated<'t>(items: &[&'t str]) -> Vec<&'t str> {
     let (mut kept, mut next) = (Vec::new(), 0);
-    while next < words.len() {
-        let repeated = (1..=MAX_PERIOD).map(|period| (period, repetitions(&words[next..], period)));
+    while next < items.len() {
+        let repeated = (1..=MAX_PERIOD).map(|period| (period, repetitions(&items[next..], period)));
         match repeated.into_iter().find(|(_, count)| *count >= DEGENERATE) {
             Some((period, count)) => {
-                kept.extend(&words[next..next + KEPT * period]);
+                kept.extend(&items[next..next + KEPT * period]);
                 kept.push("…");
                 next += count * period;
             }
             None => {
-                kept.push(words[next]);
+                kept.push(items[next]);
                 next += 1;
             }
         }
     }
-    kept.join(" ")
+    kept
 }
 
-/// Returns how often the first `period` words follow each other in a row.
-fn repetitions(words: &[&str], period: usize) -> usize {
-    words.chunks_exact(period).take_while(|chunk| Some(*chunk) == words.get(..period)).count()
+/// Returns how often the first `period` items follow each other in a row.
+fn repetitions(items: &[&str], period: usize) -> usize {
+    items.chunks_exact(period).take_while(|chunk| Some(*chunk) == items.get(..period)).count()
 }
 
 /// Returns the number of columns of the heatmap of a translation.
@@ -130,6 +143,7 @@ mod tests {
             ("very very very good", "very very very good"),
             ("no no no no no no .", "no no … ."),
             ("x in the in the in the in the sun", "x in the in the … sun"),
+            (format!("so{}", ",".repeat(60)).as_str(), "so,,…"),
             ("", ""),
         ] {
             assert_eq!(without_repetition(text), expected);

@@ -292,11 +292,11 @@ mod tests {
     #[test]
     fn names_the_marked_value_in_the_legend() {
         let mut figure = figure(&["loss"]);
-        figure.x.scale = Scale::WholeToLast;
-        figure.series[0].points = vec![[100.0, 5.0], [2300.0, 1.0]];
+        figure.x.scale = Scale::WholeTo(2300.0);
+        figure.series[0].points = vec![[100.0, 5.0], [2250.0, 1.0]];
         figure.mark = Some(Mark { x: 2300.0, name: "kept".to_owned() });
         let (body, _) = FigureLayout::new(&figure, 0.0).body();
-        // At the right end of the plot, which is where the points end.
+        // At the right end of the plot.
         assert!(body.contains(">kept</text>") && body.contains("M524 36V316"), "{body}");
     }
 

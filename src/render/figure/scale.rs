@@ -12,14 +12,14 @@ const MIN_HIGHEST: f64 = 1e-300;
 const MAX_RATIO: f64 = 1e6;
 
 /// Kind of an axis' scale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {
     /// From 0 to a round number.
     Linear,
     /// From 0 to a round number, of which only whole ones are labeled.
     Whole,
-    /// From 0 to the highest value, of which only whole ones are labeled.
-    WholeToLast,
+    /// From 0 to this number, of which only whole ones are labeled.
+    WholeTo(f64),
     /// Logarithmic, between round numbers around the values.
     Logarithmic,
 }
@@ -39,10 +39,10 @@ impl AxisScale {
         match scale {
             Scale::Linear => Self::linear(highest, 0.0),
             Scale::Whole => Self::linear(highest, 1.0),
-            Scale::WholeToLast => {
-                let Self { mut ticks, .. } = Self::linear(highest, 1.0);
-                ticks.retain(|&tick| tick <= highest);
-                Self { start: 0.0, end: highest, ticks, is_logarithmic: false }
+            Scale::WholeTo(end) => {
+                let Self { mut ticks, .. } = Self::linear(end.max(1.0), 1.0);
+                ticks.retain(|&tick| tick <= end);
+                Self { start: 0.0, end: end.max(1.0), ticks, is_logarithmic: false }
             }
             Scale::Logarithmic => Self::logarithmic(lowest.max(highest / MAX_RATIO).min(highest), highest),
         }
@@ -134,9 +134,9 @@ mod tests {
     }
 
     #[test]
-    fn scale_to_the_last_value_has_no_tick_beyond() {
-        assert_eq!(labels(Scale::WholeToLast, [0.0, 2300.0]), ["0", "500", "1000", "1500", "2000"]);
-        assert_eq!(AxisScale::new(Scale::WholeToLast, [0.0, 2300.0]).end(), 2300.0);
+    fn scale_to_a_number_has_no_tick_beyond() {
+        assert_eq!(labels(Scale::WholeTo(2300.0), [0.0, 2250.0]), ["0", "500", "1000", "1500", "2000"]);
+        assert_eq!(AxisScale::new(Scale::WholeTo(2300.0), [0.0, 2250.0]).end(), 2300.0);
     }
 
     #[test]
