@@ -121,7 +121,7 @@ fn command_trains_and_refuses_what_does_not_fit() {
     let run = with(&[&mono[..], &["--teachers", "1"]].concat());
     run.worked();
     for line in
-        ["auxiliary model 1 of 2: reverse", "left out 3 of 5", "teacher 1  epoch 1  ", "with the synthetic ones"]
+        ["auxiliary model 1 of 2: reverse", "left out 3 of 5", "teacher 1  epoch 1, ", "with the synthetic ones"]
     {
         assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
     }
