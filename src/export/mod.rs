@@ -1,7 +1,7 @@
 //! `softalign export`: a translator in one HTML file, which works without a server and a network.
 //!
 //! The page is that of the server; behind it stands an engine in JavaScript (`engine/`), whose files and names mirror those of
-//! `text`, `model/reference`, `search` and `translator`. The model is a block of compressed bytes ([`Payload`]) in base 64.
+//! `text`, `model/reference`, `search` and `translator`. The model is a block of compressed bytes (`payload.rs`) in base 64.
 
 mod payload;
 mod weights;

@@ -7,7 +7,7 @@ use crate::metrics::{
     BleuStats, BleuTokenizer, ChrfStats, EditStats, SufficientStats, confidence, perplexity, unedited,
 };
 use crate::text::{FilterLimits, NoiseKind, Pair, are_single_words, defects};
-use crate::training::{Metric, StopReason, is_guessing};
+use crate::training::{Metric, is_guessing};
 use crate::translator::{ForcedScore, Translation, Translator};
 
 /// Number of training pairs that the model is measured on for comparison.
@@ -44,7 +44,10 @@ pub(super) struct TrainingEnd {
     pub selection_bias: f64,
     /// Perplexity of guessing on the held-out pairs.
     pub unigram_perplexity: f64,
-    pub reason: StopReason,
+    /// The last validation has the lowest loss.
+    pub is_improving: bool,
+    /// The time limit ended it.
+    pub is_out_of_time: bool,
 }
 
 /// Quality of a trained model, measured by pairs that it was not trained on.
@@ -70,7 +73,8 @@ pub struct ModelQuality {
     /// Perplexities of held-out pairs, of training pairs, and of guessing.
     perplexity: Perplexities,
     damaged: f64,
-    reason: StopReason,
+    is_improving: bool,
+    is_out_of_time: bool,
 }
 
 /// Score with the limits of its 95 % confidence interval.
@@ -152,7 +156,8 @@ impl ModelQuality {
                 guessing: end.unigram_perplexity,
             },
             damaged: extract.damaged,
-            reason: end.reason,
+            is_improving: end.is_improving,
+            is_out_of_time: end.is_out_of_time,
         }))
     }
 }
@@ -333,13 +338,16 @@ impl ModelQuality {
     fn advice(&self) -> String {
         let Perplexities { new, known, .. } = self.perplexity;
         let perplexities = format!("perplexity {new:.1} on new pairs, {known:.1} on those it learned from");
-        if new.ln() - known.ln() < MEMORIZED {
-            let what = match self.reason {
-                StopReason::Time => "more time (--resume with more --max-minutes)",
-                _ => "longer training or a larger model (--max-epochs, --preset)",
-            };
+        if self.is_out_of_time && self.is_improving {
             return format!(
-                "would help most: {what}; the model could still learn its own pairs better ({perplexities})"
+                "would help most: more time (--resume with more --max-minutes), since the model still improved when it ran out; \
+                 then more pairs ({perplexities})"
+            );
+        }
+        if new.ln() - known.ln() < MEMORIZED {
+            return format!(
+                "would help most: longer training or a larger model (--max-epochs, --preset); the model could still learn its own \
+                 pairs better ({perplexities})"
             );
         }
         let curve = match self.unseen_sources {
@@ -352,7 +360,8 @@ impl ModelQuality {
             ),
             _ => String::new(),
         };
-        format!("would help most: more pairs, not longer training ({perplexities}){curve}")
+        let longer = if self.is_improving { "" } else { ", not longer training" };
+        format!("would help most: more pairs{longer} ({perplexities}){curve}")
     }
 }
 
@@ -373,7 +382,8 @@ mod tests {
             unseen_sources: Some(UnseenShares { all: 0.06, half: 0.08 }),
             perplexity: Perplexities { new: 21.0, known: 4.0, guessing: 400.0 },
             damaged: 0.0,
-            reason: StopReason::Epochs,
+            is_improving: false,
+            is_out_of_time: false,
         }
     }
 
@@ -384,13 +394,17 @@ mod tests {
         assert!(lines[0].contains("BLEU 16.3 (95 % confidence: 12.9 to 19.7)") && lines[0].contains("100 pairs"));
         assert!(lines[1].contains("47 of 100 words are right") && lines[1].contains("4 of 100 translations"));
         assert!(lines[2].starts_with("22 of 100 words"));
-        assert!(lines[3].contains("more pairs") && lines[3].contains("6.0 %") && lines[3].contains("4.5 %"));
+        assert!(
+            lines[3].contains("more pairs, not longer training")
+                && lines[3].contains("6.0 %")
+                && lines[3].contains("4.5 %")
+        );
     }
 
     #[test]
     fn advice_follows_from_what_was_measured() {
         let unfinished = Perplexities { known: 15.0, ..quality().perplexity };
-        let timed = ModelQuality { perplexity: unfinished, reason: StopReason::Time, ..quality() };
+        let timed = ModelQuality { is_improving: true, is_out_of_time: true, ..quality() };
         assert!(timed.advice().contains("--max-minutes"));
         assert!(ModelQuality { perplexity: unfinished, ..quality() }.advice().contains("larger model"));
         let damaged = ModelQuality { damaged: 0.1, ..quality() };

@@ -214,7 +214,8 @@ impl Session {
             metric: settings.metric,
             selection_bias: training.selection_bias(),
             unigram_perplexity: validation.unigram_perplexity,
-            reason,
+            is_improving: training.is_improving(),
+            is_out_of_time: reason == StopReason::Time,
         };
         drop(training);
         if lock.is_none() || reason == StopReason::Interrupted {

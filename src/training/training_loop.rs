@@ -45,6 +45,8 @@ pub struct TrainingLoop<'a> {
     progress: TrainState,
     /// Those of this run.
     best_validations: BestValidations,
+    /// Loss at the last validation of this run.
+    last_loss: Option<f64>,
     began: Instant,
     seconds_before: f64,
     consecutive_skips: u64,
@@ -125,6 +127,7 @@ impl<'a> TrainingLoop<'a> {
             processes: ProcessGroup::new(communicator),
             progress,
             best_validations: BestValidations::default(),
+            last_loss: None,
             began,
             consecutive_skips: 0,
             recent_loss: None,
@@ -141,6 +144,11 @@ impl<'a> TrainingLoop<'a> {
     /// chose the model: in points of the metric.
     pub fn selection_bias(&self) -> f64 {
         self.validation.selection_bias(&self.best_validations, self.settings.metric, self.settings.seed)
+    }
+
+    /// True if the last validation of this run has the lowest loss so far.
+    pub fn is_improving(&self) -> bool {
+        self.last_loss.is_some_and(|last| self.progress.best_loss.is_none_or(|best| last <= best))
     }
 
     /// Trains until a stop condition holds. The state for resuming is saved at each validation, and after `save_every`
@@ -462,6 +470,7 @@ impl<'a> TrainingLoop<'a> {
     }
 
     fn save_validation(&mut self, report: &ValidationReport, best: bool, store: &mut dyn Store) -> Result<()> {
+        self.last_loss = Some(report.loss);
         self.progress.seconds = self.seconds();
         self.progress.validated_step = self.progress.step;
         store.event(&Event::Validation { progress: &self.progress, report, best })?;
