@@ -177,7 +177,8 @@ impl PreparedTranslator {
         first: usize,
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
-        let read: Vec<ReadSentence> = sentences.iter().map(|sentence| self.read(sentence)).collect::<Result<_>>()?;
+        let read: Vec<ReadSentence> =
+            sentences.par_iter().map(|sentence| self.read(sentence)).collect::<Result<_>>()?;
         let mut segmented = Vec::with_capacity(sentences.len());
         let mut sources = Vec::with_capacity(sentences.len());
         for read in &read {
