@@ -20,28 +20,24 @@ pub enum Better {
 /// Estimates by how much the score of the best candidate is better than on other segments, because the segments that measure
 /// it also chose it. At least 0; 0 for one candidate or segment. Each candidate has its statistics of the same segments.
 ///
-/// Bootstrap bias correction (Tsamardinos, Greasidou & Borboudakis 2018, "Bootstrapping the out-of-sample predictions for
-/// efficient and accurate cross-validation"): each sample of segments chooses a candidate, which the segments outside the
-/// sample compare with the best one.
+/// Optimism of the bootstrap (Efron & Tibshirani 1993, *An Introduction to the Bootstrap*, section 17.6): each sample of
+/// segments chooses a candidate, whose score on the sample is compared with that on all segments. Where candidates are equal,
+/// this is 0.7 of the bias: what another search by the same model, such as beam search after a choice by greedy search, inherits.
 pub fn selection_bias<C: SufficientStats>(candidates: &[Vec<C>], better: Better, seed: u64) -> f64 {
     let segments = candidates.first().map_or(0, Vec::len);
     if candidates.len() < 2 || segments < 2 {
         return 0.0;
     }
-    let best = index_of_best(candidates, &vec![1; segments], better);
-    let differences = (0..SAMPLES).into_par_iter().filter_map(|sample| {
+    let all = vec![1; segments];
+    let optimism = (0..SAMPLES).into_par_iter().map(|sample| {
         let mut rng = SeededRng::new(seed, "choose", sample);
         let mut draws = vec![0; segments];
         (0..segments).for_each(|_| draws[rng.below(segments)] += 1);
-        let outside: Vec<usize> = draws.iter().map(|&draws| usize::from(draws == 0)).collect();
-        if outside.iter().all(|&draws| draws == 0) {
-            return None;
-        }
-        let chosen = index_of_best(candidates, &draws, better);
-        Some(better.signed(weighted(&candidates[best], &outside) - weighted(&candidates[chosen], &outside)))
+        let chosen = &candidates[index_of_best(candidates, &draws, better)];
+        better.signed(weighted(chosen, &draws) - weighted(chosen, &all))
     });
-    let differences: Vec<f64> = differences.collect();
-    (differences.iter().sum::<f64>() / as_float(differences.len().max(1))).max(0.0)
+    let optimism: Vec<f64> = optimism.collect();
+    (optimism.iter().sum::<f64>() / as_float(optimism.len())).max(0.0)
 }
 
 impl Better {
@@ -85,12 +81,13 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_advantage_of_the_luckiest_of_equal_systems() {
+    fn finds_most_of_the_advantage_of_the_luckiest_of_equal_systems() {
         let systems = equal_systems(30, 100);
         let lowest = systems.iter().map(|system| weighted(system, &[1; 100])).fold(100.0, f64::min);
         let bias = selection_bias(&systems, Better::Lower, 1);
         // Their true error rate is 50 %.
-        assert!(lowest < 42.0 && (lowest + bias - 50.0).abs() < 3.0, "{lowest} + {bias}");
+        let share = bias / (50.0 - lowest);
+        assert!(lowest < 42.0 && (0.6..0.9).contains(&share), "{lowest} + {bias}");
     }
 
     #[test]

@@ -25,8 +25,7 @@ pub use figure::{Axis, Bracket, BracketCounts, Figure, Mark, Scale, Series, writ
 pub use format::{AlignmentFormat, RenderOptions};
 pub use heatmap::Heatmap;
 pub use html::{
-    AttentionFrame, FramePair, Html, PairData, base64, csp_hash, html_safe_json, normalize_line_endings,
-    write_training_page,
+    AttentionFrame, FramePair, Html, PairData, csp_hash, html_safe_json, normalize_line_endings, write_training_page,
 };
 pub use json::{Json, JsonError, JsonItem, SCHEMA};
 pub use nematus::Nematus;

@@ -174,7 +174,7 @@ fn estimate(segments: &[Segment], single_words: bool, end: &TrainingEnd) -> Esti
     let tokenizer = BleuTokenizer::for_references(&references);
     let estimate = match end.metric {
         Metric::Bleu | Metric::Perplexity => {
-            interval(segments, |text, reference| BleuStats::of_segment(text, reference, tokenizer))
+            interval(segments, |text, reference| BleuStats::of_segment(text, reference, tokenizer)).as_ratio()
         }
         Metric::Chrf => interval(segments, ChrfStats::of_segment),
         Metric::ExactMatch => interval(segments, EditStats::of_whole).complement(),
@@ -207,6 +207,16 @@ fn small_sample_factor(segments: usize) -> f64 {
 }
 
 impl Estimate {
+    /// Makes the interval symmetric in the score's logarithm: BLEU is a geometric mean, and from few segments it is more often far
+    /// too low than far too high.
+    fn as_ratio(self) -> Self {
+        if self.score <= 0.0 {
+            return self;
+        }
+        let ratio = ((self.high - self.score) / self.score).exp();
+        Self { score: self.score, low: self.score / ratio, high: self.score * ratio }
+    }
+
     /// Moves the score and its interval, within 0 and 100.
     fn lowered_by(self, points: f64) -> Self {
         let Self { score, low, high } = self;
@@ -416,6 +426,14 @@ mod tests {
     }
 
     /// Quantiles of Student's t distribution for 9 and 99 degrees of freedom: 2.262 and 1.984.
+    #[test]
+    fn intervals_of_bleu_reach_further_up_than_down() {
+        let Estimate { score, low, high } = Estimate { score: 10.0, low: 6.0, high: 14.0 }.as_ratio();
+        assert!(high - score > 4.0 && score - low < 4.0 && (high * low - score * score).abs() < 1e-9);
+        let none = Estimate { score: 0.0, low: 0.0, high: 0.0 };
+        assert_eq!(none.as_ratio(), none);
+    }
+
     #[test]
     fn intervals_of_few_segments_are_wider() {
         for (segments, quantile) in [(10, 2.262), (100, 1.984)] {

@@ -1,4 +1,4 @@
-// The model in the page: base 64, digest, decompression, arrays.
+// The model in the page: base 85, digest, decompression, arrays.
 
 import { RequestError } from "./errors.js";
 import { gunzip } from "./inflate.js";
@@ -9,16 +9,32 @@ const DAMAGED = "This file is damaged or incomplete. Please get it again.";
 /** Newest format of a model that this engine reads. */
 const FORMAT = 1;
 
-/** Bytes of a text in base 64; null if it is none. */
-function bytesOfBase64(text) {
-  try {
-    const characters = atob(text);
-    const bytes = new Uint8Array(characters.length);
-    for (let index = 0; index < bytes.length; index += 1) bytes[index] = characters.charCodeAt(index);
-    return bytes;
-  } catch {
-    return null;
+/** Base of the numbers in which the bytes are written. */
+const BASE = 85;
+
+/** Values of the digits of base 85, by character code: printable ASCII without a few characters that mean something in HTML. */
+function digitValues() {
+  const values = new Uint8Array(127);
+  let value = 0;
+  for (let code = 33; code < 127; code += 1) {
+    if ("\"$%&'<>\\`".includes(String.fromCharCode(code))) continue;
+    values[code] = value;
+    value += 1;
   }
+  return values;
+}
+
+/** Bytes of a text in base 85, five characters for four bytes; of a damaged text other bytes. */
+function bytesOfBase85(text) {
+  const values = digitValues();
+  const bytes = new Uint8Array(Math.floor(text.length * 4 / 5));
+  for (let [from, to] = [0, 0]; to < bytes.length; from += 5, to += 4) {
+    let word = 0;
+    // Missing digits at the end count as the highest.
+    for (let place = from; place < from + 5; place += 1) word = word * BASE + (values[text.charCodeAt(place)] ?? BASE - 1);
+    for (let index = 0; index < 4; index += 1) bytes[to + index] = Math.floor(word / 256 ** (3 - index)) % 256;
+  }
+  return bytes;
 }
 
 function rotated(value, by) {
@@ -111,8 +127,8 @@ function arraysOf(buffer, first, entries) {
 
 /** Reads a model: its header, and its arrays by name. Throws an error to be told to the user. */
 export async function unpack(text, digest) {
-  const bytes = bytesOfBase64(text);
-  if (bytes === null || sha256(bytes) !== digest) throw new RequestError(DAMAGED);
+  const bytes = bytesOfBase85(text);
+  if (sha256(bytes) !== digest) throw new RequestError(DAMAGED);
   const { buffer } = await decompressed(bytes);
   const length = new DataView(buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));

@@ -65,13 +65,18 @@ export function isUnspaced(text) {
   return UNSPACED.test(text) && OF_WORD.test(text) && !/^\p{Nd}/u.test(text);
 }
 
+/** As `isUnspaced`, without marks. */
+function isUnspacedLetter(text) {
+  return isUnspaced(text) && !/^\p{M}/u.test(text);
+}
+
 /** True if a text has characters of a script without spaces, whose words spaces do not separate. */
 function hasUnspacedWords(text, chunks) {
-  const characters = graphemes(text).filter(({ segment }) => isUnspaced(segment)).length;
+  const characters = graphemes(text).filter(({ segment }) => isUnspacedLetter(segment)).length;
   if (characters === 0) return false;
   const spaces = chunks.slice(1).filter((after, index) => {
     const [before, next] = [chunks[index], after].map(({ start, end }) => text.slice(start, end));
-    return isUnspaced(graphemes(before).pop().segment) && (isUnspaced(next) || isPunctuation(next));
+    return isUnspacedLetter(graphemes(before).pop().segment) && (isUnspacedLetter(next) || isPunctuation(next));
   }).length;
   return spaces === 0 || characters > MAX_MEAN_SPACED_WORD * (spaces + 1);
 }
@@ -89,7 +94,7 @@ function splitUnspaced(text, { start, end }) {
   let other = start;
   for (const { segment, index } of parts) {
     const character = { start: start + index, end: start + index + segment.length };
-    const isWord = isUnspaced(segment);
+    const isWord = isUnspacedLetter(segment);
     if (!isWord && segment !== ZERO_WIDTH_SPACE) continue;
     spans.push(...splitPunctuation(text, { start: other, end: character.start }));
     other = character.end;
@@ -112,12 +117,13 @@ function codePointSpans(text) {
   return Array.from(text.matchAll(/\P{White_Space}/gu), ({ 0: one, index }) => ({ start: index, end: index + one.length }));
 }
 
-/** Spans of words: by `script`, `punctuation`, `terms`, `characters` or `codepoints`. */
+/** Spans of words: by `script`, `whitespace`, `punctuation`, `terms`, `characters` or `codepoints`. */
 export function wordSpans(text, splitting) {
   if (splitting === "characters") return characterSpans(text);
   if (splitting === "codepoints") return codePointSpans(text);
   const chunks = whitespaceSpans(text);
   const splitTerms = () => chunks.flatMap((span) => splitUnspaced(text, span)).flatMap((span) => splitPunctuation(text, span));
+  if (splitting === "whitespace") return chunks;
   if (splitting === "terms") return splitTerms();
   const isUnspacedText = /[^\0-\x7f]/.test(text) && hasUnspacedWords(text, chunks);
   if (splitting === "script") return isUnspacedText ? chunks.flatMap((span) => splitUnspaced(text, span)) : chunks;

@@ -229,7 +229,7 @@ pub fn csp_hash(text: &str) -> String {
 }
 
 /// Bytes as text in base 64.
-pub fn base64(bytes: &[u8]) -> String {
+fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
