@@ -50,7 +50,7 @@ train sampled "$work/lines.txt" "${pairs[@]}" --hard-attention sampled
 train exact "$work/lines.txt" "${pairs[@]}" --hard-attention exact
 train words "$work/lines.txt" "${pairs[@]}" --tokenization word --lowercase
 train nfkc "$work/lines.txt" "${pairs[@]}" --normalize nfkc --joint-vocabulary
-train shortlists "$work/lines.txt" --train data/train.tsv --valid "$work/valid.tsv" --vocabulary-size 4000 --max-epochs 1
+train shortlists "$work/lines.txt" --train data/train.tsv --valid "$work/valid.tsv" --vocabulary-size 4000
 cut -f1 "$work/pairs.tsv" | tr -cs "a-z" "\n" | sort -u | awk 'length > 2 { print $0 "\t" substr($0, 2) substr($0, 1, 1) "\xc3\xa9" }' > "$work/words.tsv"
 cut -f1 "$work/words.tsv" | head -60 > "$work/words.txt"
 train characters "$work/words.txt" --train "$work/words.tsv" --tokenization char

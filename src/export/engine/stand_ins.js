@@ -51,11 +51,11 @@ export class KnownSources {
     }
     if (!this.copiesNames || !/\p{Alphabetic}/u.test(word)) return null;
     const length = nameEnd(word);
-    const name = word.slice(0, length);
-    const isCapitalized = /^\p{Uppercase}/u.test(word);
-    const mayBeName = /\p{N}/u.test(word) || (place === "within" && isCapitalized) ||
+    const [whole, name] = [word, word.slice(0, length)].map((text) => this.vocabulary.normalized(text));
+    const isCapitalized = /^\p{Uppercase}/u.test(whole);
+    const mayBeName = /\p{N}/u.test(whole) || (place === "within" && isCapitalized) ||
       (place === "first" && isCapitalized && !this.knowsBeginning(name));
-    const isName = !this.vocabulary.knowsLetters(word) || (mayBeName && !this.knows(word) && !this.knows(name));
+    const isName = this.vocabulary.knowsNoLetter(whole) || (mayBeName && !this.knows(whole) && !this.knows(name));
     return isName ? { kind: "name", length } : null;
   }
 
@@ -140,7 +140,7 @@ export class StandIns {
       const standIn = kind === "sign" ? "" : known.numbers.includes(copied) ? copied : unused[kind].shift() ?? "";
       const range = readable.otherRange(start, end);
       this.all.push({
-        ...range, text: standIn, copied: kind === "sign" ? given.slice(range.start, range.end) : copied,
+        ...range, text: standIn, copied: kind === "sign" ? given.slice(range.start, range.end) : known.vocabulary.normalized(copied),
         joinsBefore: /\P{White_Space}$/u.test(text.slice(0, start)),
         joinsAfter: /^\P{White_Space}/u.test(text.slice(end)) && !CLOSING.test(text.slice(end)),
       });

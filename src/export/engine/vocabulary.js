@@ -305,9 +305,17 @@ export class Vocabulary {
     return { text, segmentation: { ids, tokens: ids.map((id) => this.tokens[id]), words, wordOfToken, isCut: false } };
   }
 
-  /** True if it knows the characters of a text, in any case. */
-  knowsLetters(text) {
-    return this.known.areIn(text) || this.known.areIn(text.toLowerCase());
+  /** True if it knows none of the letters of a text, in any case, as in another script. */
+  knowsNoLetter(text) {
+    const forms = Array.from(text).filter((one) => /\p{Alphabetic}/u.test(one)).flatMap((one) => [one, ...one.toLowerCase()]);
+    return forms.every((one) => !this.known.areIn(one));
+  }
+
+  /** A text in the form that the training data were brought to. */
+  normalized(text) {
+    const { form, lowercase: isLowercase } = this.normalization;
+    const inForm = (given) => (form === "none" ? given : given.normalize(form.toUpperCase()));
+    return isLowercase ? inForm(Array.from(inForm(text), lowercase).join("")) : inForm(text);
   }
 
   /** Text that a token adds to a translation; empty for special tokens. */
