@@ -425,7 +425,6 @@ mod tests {
         assert!(words.lines()[0].contains("16.3 % right"), "{:?}", words.lines());
     }
 
-    /// Quantiles of Student's t distribution for 9 and 99 degrees of freedom: 2.262 and 1.984.
     #[test]
     fn intervals_of_bleu_reach_further_up_than_down() {
         let Estimate { score, low, high } = Estimate { score: 10.0, low: 6.0, high: 14.0 }.as_ratio();
@@ -434,6 +433,7 @@ mod tests {
         assert_eq!(none.as_ratio(), none);
     }
 
+    /// Quantiles of Student's t distribution for 9 and 99 degrees of freedom: 2.262 and 1.984.
     #[test]
     fn intervals_of_few_segments_are_wider() {
         for (segments, quantile) in [(10, 2.262), (100, 1.984)] {

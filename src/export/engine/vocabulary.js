@@ -188,14 +188,18 @@ export class Vocabulary {
     this.cache = new Map();
   }
 
+  /** A placed text in the normal form and case of the training data. */
+  inForm(text) {
+    const { form, lowercase: isLowercase } = this.normalization;
+    const composed = (given) => (form === "none" ? given : given.normalized(form.toUpperCase()));
+    return isLowercase ? composed(composed(text).mapped(lowercase)) : composed(text);
+  }
+
   /** Normalized characters of a text, with spaces as tokens write them. */
   normalizedText(given) {
-    const { form, lowercase: isLowercase } = this.normalization;
     const readable = this.known.readable(given);
     if (readable.characters.length === 0) return readable;
-    const inForm = (text) => (form === "none" ? text : text.normalized(form.toUpperCase()));
-    let text = inForm(readable);
-    if (isLowercase) text = inForm(text.mapped(lowercase));
+    let text = this.inForm(readable);
     if (this.tokenization === "letter") text = text.normalized("NFD");
     text = text.mapped((one) => (one === SPACE ? "\ufffd" : one === " " ? SPACE : one));
     if (!this.hasCharacters) {
@@ -311,11 +315,9 @@ export class Vocabulary {
     return forms.every((one) => !this.known.areIn(one));
   }
 
-  /** A text in the form that the training data were brought to. */
+  /** A text in the normal form and case of the training data. */
   normalized(text) {
-    const { form, lowercase: isLowercase } = this.normalization;
-    const inForm = (given) => (form === "none" ? given : given.normalize(form.toUpperCase()));
-    return isLowercase ? inForm(Array.from(inForm(text), lowercase).join("")) : inForm(text);
+    return this.inForm(PlacedText.of(text)).text;
   }
 
   /** Text that a token adds to a translation; empty for special tokens. */
