@@ -185,7 +185,7 @@ fn large_files_and_bombs_are_refused() {
 
 #[test]
 fn short_requests_have_their_turn_beside_files() {
-    let server = Served::start(&[]);
+    let server = Served::start(&["--threads", "1"]);
     let file = "They bought a black hat yesterday.\n".repeat(1000);
     scope(|scope| {
         let translated = scope.spawn(|| server.translate_file("a.txt", file.as_bytes()).body);
@@ -198,8 +198,10 @@ fn short_requests_have_their_turn_beside_files() {
 
 #[test]
 fn whoever_leaves_ends_the_work_on_their_file() {
-    let server = Served::start(&[]);
-    let line = "they bought a black hat yesterday, and the old man lives near the river with his dog\n";
+    // Much more work than fits into the seconds in which a client may still be half there.
+    let server = Served::start(&["--threads", "1", "--char-limit", "2000000"]);
+    let line =
+        "they bought a black hat yesterday, and the old man lives near the river with his dog, ".repeat(6) + "\n";
     let body = form("a.txt", line.repeat(1990).as_bytes(), &LANGUAGES);
     let head = format!(
         "POST /translate_file HTTP/1.1\r\nHost: {}\r\nContent-Type: multipart/form-data; boundary=xyz\r\n\
@@ -209,7 +211,9 @@ fn whoever_leaves_ends_the_work_on_their_file() {
     );
     let mut stream = server.connect();
     stream.write_all(&[head.as_bytes(), &body].concat()).unwrap();
-    sleep(Duration::from_millis(300));
+    while sentences(&server) == 0.0 {
+        sleep(Duration::from_millis(50));
+    }
     drop(stream);
     let (mut done, mut before) = (sentences(&server), f64::NAN);
     while done != before {
