@@ -31,6 +31,8 @@ class Browser:
         line = next(line for line in self.process.stdout if "successfully on port" in line)
         self.address = f"http://127.0.0.1:{line.split('on port')[1].strip().rstrip('.')}"
         flags = ["--headless=new", "--disable-gpu", "--no-first-run", "--hide-scrollbars", "--disable-dev-shm-usage"]
+        # A click during a scrolling animation would hit what moves under the pointer.
+        flags.append("--force-prefers-reduced-motion")
         # The browser's sandbox does not work for root, which containers run as.
         flags += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
         options = {"binary": browser, "args": flags}

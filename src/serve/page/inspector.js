@@ -30,7 +30,7 @@ export function moveStep(by) {
 /** Looks into a step, and scrolls there. */
 function goToStep(step) {
   chooseStep(step);
-  byId("inspector").scrollIntoView({ block: "nearest", behavior: "smooth" });
+  byId("inspector").scrollIntoView({ block: "nearest" });
 }
 
 /** Looks into the first step of a word of the translation. */
