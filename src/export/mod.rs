@@ -7,6 +7,7 @@ mod base85;
 mod payload;
 mod weights;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
@@ -180,11 +181,12 @@ fn known(path: &Path, part: &str, settings: &impl Serialize, names: &[&str]) -> 
     Ok(settings)
 }
 
-/// Tokens, merges and rules of a vocabulary, and the characters that it reads as others: one string of pairs, each character
-/// followed by what is read and a line break.
+/// Tokens, merges and rules of a vocabulary, the characters of HTML references by their names, and the characters that it reads as
+/// others: one string of pairs, each character followed by what is read and a line break.
 fn vocabulary(vocabulary: &Vocabulary) -> Value {
     let mut replacements = String::new();
-    for (character, read) in vocabulary.character_replacements() {
+    let known = vocabulary.known_characters();
+    for (character, read) in known.replacements() {
         replacements.push(character);
         replacements.push_str(&read);
         replacements.push('\n');
@@ -194,6 +196,7 @@ fn vocabulary(vocabulary: &Vocabulary) -> Value {
         "merges": vocabulary.merge_pairs(),
         "pattern": vocabulary.pattern(),
         "replacements": replacements,
+        "references": known.named_references().into_iter().collect::<BTreeMap<&str, char>>(),
     })
 }
 
