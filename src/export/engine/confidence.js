@@ -10,7 +10,7 @@ const MIN_PHRASE_REPEATS = 3;
 
 /** Parts of a text that form words: letters, marks and digits of scripts with spaces. */
 function wordParts(text) {
-  const spaced = Array.from(text, (one) => (isUnspaced(one) ? " " : one)).join("");
+  const spaced = /[^\0-\x7f]/.test(text) ? Array.from(text, (one) => (isUnspaced(one) ? " " : one)).join("") : text;
   return spaced.split(/[^\p{Alphabetic}\p{N}\p{M}]+/u).filter((part) => part !== "");
 }
 

@@ -57,9 +57,9 @@ export class PlacedText {
       let end = first + 1;
       while (end < this.characters.length && mayCompose(this.characters[end].text)) end += 1;
       const run = this.characters.slice(first, end);
-      const composed = [...run.map(({ text }) => text).join("").normalize(form)];
-      composed.forEach((text, index) => {
-        const place = index === 0 ? 0 : Math.max(run.length - (composed.length - index), 0);
+      const characters = [...run.map(({ text }) => text).join("").normalize(form)];
+      characters.forEach((text, index) => {
+        const place = index === 0 ? 0 : Math.max(run.length - (characters.length - index), 0);
         result.push({ ...run[place], text });
       });
       first = end;
@@ -195,8 +195,8 @@ export class Vocabulary {
   /** A placed text in the normal form and case of the training data. */
   inForm(text) {
     const { form, lowercase: isLowercase } = this.normalization;
-    const composed = (given) => (form === "none" ? given : given.normalized(form.toUpperCase()));
-    return isLowercase ? composed(composed(text).mapped(lowercase)) : composed(text);
+    const normal = (given) => (form === "none" ? given : given.normalized(form.toUpperCase()));
+    return isLowercase ? normal(normal(text).mapped(lowercase)) : normal(text);
   }
 
   /** Normalized characters of a text, with spaces as tokens write them. */
@@ -276,11 +276,12 @@ export class Vocabulary {
   segment(given, { splitting = this.wordSplitting, maxTokens = Infinity, read = null } = {}) {
     const text = trimmed(given) === "" ? "" : given;
     let placed = this.placedTokens(read && text ? read.text : text);
+    if (placed.length === 0) return { ids: [], tokens: [], words: [], wordOfToken: [], isCut: false };
     if (read) placed = placed.map(({ id, start }) => ({ id, start: read.otherRange(start, start + 1).start }));
     const spans = wordSpans(text, splitting);
     if (this.hasCharacters) joinComposed(spans, placed);
     let words = spans.map(({ start, end }) => text.slice(start, end));
-    if (words.length === 0 && placed.length > 0) words = [text];
+    if (words.length === 0) words = [text];
     const readableEnd = text.length;
     const tokens = placed.map(({ id, start }, index) => (id !== UNKNOWN ? this.tokens[id]
       : text.slice(start, placed[index + 1]?.start ?? readableEnd).replaceAll(" ", SPACE)));
