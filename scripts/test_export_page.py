@@ -103,12 +103,14 @@ def use_plain_page(browser, page, shots):
     check(translated(browser, text) == "Elle dort. Le chat dort.\nJ'ai faim.", "the text is translated otherwise")
     browser.click("#output button")
     check(browser.run(f"return {text_of('#origin mark')}") == "She", "the word comes from another one")
-    for width in [360, 1200]:
-        browser.resize(width, 900)
-        time.sleep(0.3)
-        check(browser.run("return document.documentElement.scrollWidth <= innerWidth"), f"wider than {width} pixels")
-        if shots:
-            browser.screenshot(shots / f"plain-{width}.png")
+    for scheme in ["light", "dark"]:
+        browser.set_color_scheme(scheme)
+        for width in [360, 1200]:
+            browser.resize(width, 900)
+            time.sleep(0.3)
+            check(browser.run("return document.documentElement.scrollWidth <= innerWidth"), f"wider than {width} pixels")
+            if shots:
+                browser.screenshot(shots / f"plain-{scheme}-{width}.png")
     check_quiet(browser)
 
 

@@ -151,7 +151,7 @@ fn header(path: &Path, checkpoint: &Checkpoint) -> Result<Map<String, Value>> {
     let AttentionConfig { heads, .. } = config.architecture.attention;
     let entries = json!({
         "format": FORMAT,
-        "name": path.file_name().map(|name| name.to_string_lossy()),
+        "name": default_title(path, checkpoint),
         "architecture": architecture,
         "attention": config.architecture.attention.to_string(),
         "fixed": config.architecture.attention.is_fixed(),
