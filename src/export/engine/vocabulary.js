@@ -81,7 +81,7 @@ function lowercase(character) {
 
 /** Characters that a vocabulary knows, with what it reads others as. */
 class KnownCharacters {
-  constructor(tokens, isLowercase, { replacements, references = {} }) {
+  constructor(tokens, isLowercase, { replacements, references }) {
     this.references = new Map(Object.entries(references));
     this.known = new Set(tokens.flatMap((token) => [...token]));
     if (this.known.delete(SPACE)) this.known.add(" ");
@@ -213,9 +213,10 @@ export class Vocabulary {
     return text;
   }
 
-  /** Tokens of a text: id and place of the first character. */
+  /** Tokens of a text: ids, and places from their first characters to those of the next ones. */
   placedTokens(given) {
     const { characters } = this.normalizedText(given);
+    if (characters.length === 0) return [];
     const text = characters.map((one) => one.text).join("");
     const placed = [];
     let [index, end] = [0, 0];
@@ -231,7 +232,8 @@ export class Vocabulary {
       end = match.index + match[0].length;
     }
     if (end < text.length) addPiece(text.slice(end));
-    return placed;
+    const last = characters[characters.length - 1].end;
+    return placed.map(({ id, start }, token) => ({ id, start, end: placed[token + 1]?.start ?? last }));
   }
 
   /** Tokens of a piece: ids, and lengths in code points. */
@@ -277,14 +279,12 @@ export class Vocabulary {
     const text = trimmed(given) === "" ? "" : given;
     let placed = this.placedTokens(read && text ? read.text : text);
     if (placed.length === 0) return { ids: [], tokens: [], words: [], wordOfToken: [], isCut: false };
-    if (read) placed = placed.map(({ id, start }) => ({ id, start: read.otherRange(start, start + 1).start }));
+    if (read) placed = placed.map(({ id, start, end }) => ({ id, ...read.otherRange(start, end) }));
     const spans = wordSpans(text, splitting);
     if (this.hasCharacters) joinComposed(spans, placed);
     let words = spans.map(({ start, end }) => text.slice(start, end));
     if (words.length === 0) words = [text];
-    const readableEnd = text.length;
-    const tokens = placed.map(({ id, start }, index) => (id !== UNKNOWN ? this.tokens[id]
-      : text.slice(start, placed[index + 1]?.start ?? readableEnd).replaceAll(" ", SPACE)));
+    const tokens = placed.map(({ id, start, end }) => (id !== UNKNOWN ? this.tokens[id] : text.slice(start, end).replaceAll(" ", SPACE)));
     let wordOfToken = placed.map(({ start }) => wordOfPlace(spans, start));
     const isCut = placed.length > maxTokens;
     if (isCut) {
