@@ -50,7 +50,7 @@ export class PlacedText {
       Array.from(textOf(one.text), (text) => ({ ...one, text }))));
   }
 
-  /** In a normal form. A composed character begins where the first of its parts does. */
+  /** In a normal form. A composed character begins where the first of its parts does, and ends where the last one does. */
   normalized(form) {
     const result = [];
     for (let first = 0; first < this.characters.length;) {
@@ -62,6 +62,7 @@ export class PlacedText {
         const place = index === 0 ? 0 : Math.max(run.length - (characters.length - index), 0);
         result.push({ ...run[place], text });
       });
+      result[result.length - 1].end = run[run.length - 1].end;
       first = end;
     }
     return new PlacedText(result);
