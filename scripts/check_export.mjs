@@ -49,7 +49,8 @@ function ordered({ steps, ...trace }) {
 /** Asks a server for the steps of a text. */
 async function stepsOf(address, text) {
   const answer = await fetch(`${address}v1/steps`, {
-    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ text }),
+    // A connection that is kept open is one that the server may close just then.
+    method: "POST", headers: { "Content-Type": "application/json", Connection: "close" }, body: JSON.stringify({ text }),
   });
   const events = (await answer.text()).split("\n\n").filter((event) => event.startsWith("event: result"));
   if (events.length !== 1) throw new Error(`${JSON.stringify(text)}: no answer of the server`);
