@@ -1,7 +1,7 @@
 //! Trace of a translation, sentence by sentence: predictions and attention of each step, and the tree of the beam.
 //!
-//! A sentence that is copied has no steps. A trace can be steered: a prefix of tokens forces the beginning, and an [`Intervention`] replaces the attention weights of
-//! one step.
+//! A sentence that is copied has no steps. A trace can be steered: a prefix of tokens forces the beginning, and an
+//! [`Intervention`] replaces the attention weights of one step.
 
 mod data;
 mod joined;
