@@ -24,9 +24,9 @@ async function engine(directory) {
   return Object.assign({}, ...await Promise.all(modules));
 }
 
-/** The path of the largest difference between two values above `DISTANCE`, or of one between texts; or null. */
+/** The path of a difference of texts, or of numbers above `DISTANCE`, for large ones above a tenth of it as a share; or null. */
 function difference(ours, theirs, path = "") {
-  if (typeof theirs === "number") return Math.abs(ours - theirs) <= DISTANCE ? null : `${path}: ${ours}, not ${theirs}`;
+  if (typeof theirs === "number") return Math.abs(ours - theirs) <= DISTANCE * Math.max(Math.abs(theirs) / 10, 1) ? null : `${path}: ${ours}, not ${theirs}`;
   if (theirs === null || typeof theirs !== "object") return ours === theirs ? null : `${path}: ${JSON.stringify(ours)}, not ${JSON.stringify(theirs)}`;
   if (ours === null || typeof ours !== "object") return `${path}: ${JSON.stringify(ours)}, not ${JSON.stringify(theirs)}`;
   if (Array.isArray(theirs) && ours.length !== theirs.length) return `${path} has ${ours.length} entries, not ${theirs.length}`;
@@ -37,13 +37,14 @@ function difference(ours, theirs, path = "") {
   return null;
 }
 
-/** A trace whose candidates of equal probability have an order. */
-function ordered({ steps, ...trace }) {
-  const byToken = (candidates) => {
+/** A trace with candidates by their ids, without those that are more probable than the last one by at most `margin`. */
+function byToken({ steps, ...trace }, margin) {
+  const candidatesOf = ({ candidates }) => {
     const last = candidates[candidates.length - 1]?.log_probability ?? 0;
-    return candidates.filter(({ log_probability: one }) => one > last + DISTANCE).sort((one, other) => one.id - other.id);
+    const likely = candidates.filter(({ log_probability: one }) => one > last + margin);
+    return Object.fromEntries(likely.map((one) => [one.id, one]));
   };
-  return { ...trace, steps: steps.map((step) => ({ ...step, candidates: byToken(step.candidates) })) };
+  return { ...trace, steps: steps.map((step) => ({ ...step, candidates: candidatesOf(step) })) };
 }
 
 /** Asks a server for the steps of a text. */
@@ -74,7 +75,7 @@ function differenceOf(ours, translated, steps) {
   if (ours.alignment.translation !== translated.translation) {
     return Math.abs(ours.alignment.score - translated.score) < TIE ? null : difference(ours.alignment, translated);
   }
-  return difference(ours.alignment, { ...translated, id: 0 }) ?? difference(ordered(ours.trace), ordered(steps.trace), "trace");
+  return difference(ours.alignment, { ...translated, id: 0 }) ?? difference(byToken(ours.trace, -1), byToken(steps.trace, DISTANCE), "trace");
 }
 
 const [program, model, lines, weights = "f32"] = process.argv.slice(2);
