@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Compares the engine of exported pages with `softalign translate`: the shipped model on the test sets and on text with numbers,
-# names, emoji and capitals, and toy models of every score, decoder and tokenization, which are trained here in minutes. Needs Node
-# 20 or newer. The first argument is the program, by default that of `cargo build --release`.
+# Compares the engine of exported pages with `softalign translate` and the steps of `softalign serve`: the shipped model on the
+# test sets, on text with numbers, names, emoji and capitals, and on characters of many scripts; toy models of every score, decoder
+# and tokenization, which are trained here in minutes. Prints how many translations weights of 16 and 8 bits change. Needs Node 20
+# or newer. The first argument is the program, by default that of `cargo build --release`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,12 +11,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# compare NAME MODEL LINES: exports the model with its own weights, and compares its translations of a file of lines.
+# compare NAME MODEL LINES [WEIGHTS]: compares the model in a page with itself on a file of lines.
 compare() {
-    "$program" --quiet export --model "$2" --weights f32 --output "$work/page.html"
-    "$program" --quiet translate --model "$2" --format jsonl --placeholders none --input "$3" --output "$work/expected.jsonl"
-    echo "$1: $(node scripts/check_export.mjs "$work/page.html" "$work/expected.jsonl" | tee "$work/report" | tail -1)"
-    grep -q "^0 of" "$work/report" || { cat "$work/report"; failed=1; }
+    echo "$1${4:+, $4}: $(node scripts/check_export.mjs "$program" "$2" "$3" "${4:-f32}" | tee "$work/report" | tail -1)"
+    [ "${4:-f32}" != f32 ] || grep -q "^0 of" "$work/report" || { cat "$work/report"; failed=1; }
 }
 
 # train NAME LINES OPTION…: trains a toy model and compares it.
@@ -35,6 +34,9 @@ awk 'NR % 8 == 0 {
     before = sentence
 }' "$work/shipped.txt" > "$work/varied.txt"
 compare "shipped model, varied text" checkpoints "$work/varied.txt"
+python3 scripts/odd_text.py 1000 < "$work/shipped.txt" > "$work/odd.txt"
+compare "shipped model, odd text" checkpoints "$work/odd.txt"
+for weights in f16 int8; do compare "shipped model" checkpoints "$work/shipped.txt" $weights; done
 
 head -1500 data/train.tsv > "$work/pairs.tsv"
 head -60 data/validation.tsv > "$work/valid.tsv"
@@ -55,4 +57,10 @@ cut -f1 "$work/pairs.tsv" | tr -cs "a-z" "\n" | sort -u | awk 'length > 2 { prin
 cut -f1 "$work/words.tsv" | head -60 > "$work/words.txt"
 train characters "$work/words.txt" --train "$work/words.tsv" --tokenization char
 train letters "$work/words.txt" --train "$work/words.tsv" --tokenization letter
+awk -F '\t' '{ print "<2fr> " $1 "\t" $2; print "<2en> " $2 "\t" $1 }' "$work/pairs.tsv" > "$work/tagged.tsv"
+sed 's/^/<2fr> /' "$work/lines.txt" > "$work/tagged.txt"
+train tags "$work/tagged.txt" --train "$work/tagged.tsv" --valid "$work/tagged.tsv" --vocabulary-size 400 --protected-tokens "<2fr> <2en>"
+awk '{ print $0 "\t" (NR % 2 ? "V;PST" : "N;PL") }' "$work/words.tsv" > "$work/features.tsv"
+sed 's/^/⟨V⟩⟨PST⟩/' "$work/words.txt" > "$work/features.txt"
+train features "$work/features.txt" --train "$work/features.tsv" --features 3
 exit $failed

@@ -7,6 +7,7 @@ mod base85;
 mod payload;
 mod weights;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
@@ -25,7 +26,7 @@ use crate::render::{csp_hash, html_safe_json, normalize_line_endings};
 use crate::text::Vocabulary;
 use base85::base85;
 use payload::Payload;
-use weights::add_parameter;
+use weights::{add_parameter, add_probabilities};
 
 pub use weights::WeightFormat;
 
@@ -38,8 +39,8 @@ const STYLE: &str = concat!(
     include_str!("../serve/page/serve.css"),
     include_str!("page/export.css")
 );
-/// Page for translating alone.
-const PLAIN_PAGE: &str = include_str!("page/plain.html");
+/// Body of the page for translating alone, which has the same head.
+const PLAIN_BODY: &str = include_str!("page/plain.html");
 const PLAIN_STYLE: &str = include_str!("page/plain.css");
 // build.rs bundles the scripts from their modules.
 const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/export.js"));
@@ -124,11 +125,11 @@ pub fn exported_page(path: &Path, options: &ExportOptions) -> Result<String> {
     let mut payload = Payload::default();
     add_parameters(&mut payload, &parameters, options.weights)?;
     if let Some(lexicon) = &lexicon {
-        add_lexicon(&mut payload, lexicon);
+        add_lexicon(&mut payload, lexicon, options.weights);
     }
     let mut header = header(path, &checkpoint)?;
     if let Some(aligner) = &aligner {
-        header.insert("aligner".to_owned(), add_aligner(&mut payload, aligner));
+        header.insert("aligner".to_owned(), add_aligner(&mut payload, aligner, options.weights));
     }
     let title = options.title.clone().unwrap_or_else(|| default_title(path, &checkpoint));
     Ok(page(&title, &payload.compressed(header)?, options))
@@ -150,7 +151,7 @@ fn header(path: &Path, checkpoint: &Checkpoint) -> Result<Map<String, Value>> {
     let AttentionConfig { heads, .. } = config.architecture.attention;
     let entries = json!({
         "format": FORMAT,
-        "name": path.file_name().map(|name| name.to_string_lossy()),
+        "name": default_title(path, checkpoint),
         "architecture": architecture,
         "attention": config.architecture.attention.to_string(),
         "fixed": config.architecture.attention.is_fixed(),
@@ -180,11 +181,12 @@ fn known(path: &Path, part: &str, settings: &impl Serialize, names: &[&str]) -> 
     Ok(settings)
 }
 
-/// Tokens, merges and rules of a vocabulary, and the characters that it reads as others: one string of pairs, each character
-/// followed by what is read and a line break.
+/// Tokens, merges and rules of a vocabulary, the characters of HTML references by their names, and the characters that it reads as
+/// others: one string of pairs, each character followed by what is read and a line break.
 fn vocabulary(vocabulary: &Vocabulary) -> Value {
     let mut replacements = String::new();
-    for (character, read) in vocabulary.character_replacements() {
+    let known = vocabulary.known_characters();
+    for (character, read) in known.replacements() {
         replacements.push(character);
         replacements.push_str(&read);
         replacements.push('\n');
@@ -194,6 +196,7 @@ fn vocabulary(vocabulary: &Vocabulary) -> Value {
         "merges": vocabulary.merge_pairs(),
         "pattern": vocabulary.pattern(),
         "replacements": replacements,
+        "references": known.named_references().into_iter().collect::<BTreeMap<&str, char>>(),
     })
 }
 
@@ -206,23 +209,23 @@ fn add_parameters(payload: &mut Payload, parameters: &Parameters, format: Weight
     Ok(())
 }
 
-fn add_lexicon(payload: &mut Payload, lexicon: &TokenLexicon) {
+fn add_lexicon(payload: &mut Payload, lexicon: &TokenLexicon, format: WeightFormat) {
     let (links, probabilities) = lexicon.links();
     let rows = [("lexicon", links)].into_iter().chain(lexicon.unlinked().map(|rows| ("lexicon.unlinked", rows)));
     for (name, rows) in rows {
         payload.add(format!("{name}.starts"), "u32", &[rows.starts.len()], &rows.starts);
         payload.add(format!("{name}.tokens"), "u32", &[rows.tokens.len()], &rows.tokens);
     }
-    payload.add("lexicon.probabilities", "f32", &[probabilities.len()], probabilities);
+    add_probabilities(payload, "lexicon.probabilities", probabilities, format);
 }
 
 /// Adds the aligner's arrays, and returns its words.
-fn add_aligner(payload: &mut Payload, aligner: &WordAligner) -> Value {
+fn add_aligner(payload: &mut Payload, aligner: &WordAligner, format: WeightFormat) -> Value {
     let SerializedAligner { form, words, entries, translations, null, counts, jumps } = aligner.to_serialized();
     for side in 0..2 {
         payload.add(format!("aligner.entries.{side}"), "u32", &[entries[side].len()], &entries[side]);
-        payload.add(format!("aligner.translations.{side}"), "f32", &[translations[side].len()], &translations[side]);
-        payload.add(format!("aligner.null.{side}"), "f32", &[null[side].len()], &null[side]);
+        add_probabilities(payload, &format!("aligner.translations.{side}"), &translations[side], format);
+        add_probabilities(payload, &format!("aligner.null.{side}"), &null[side], format);
         payload.add(format!("aligner.counts.{side}"), "u32", &[counts[side].len()], &counts[side]);
         payload.add(format!("aligner.jumps.{side}"), "f64", &[jumps[side].len()], &jumps[side]);
     }
@@ -231,9 +234,10 @@ fn add_aligner(payload: &mut Payload, aligner: &WordAligner) -> Value {
 
 /// Returns the page around a compressed model.
 fn page(title: &str, model: &[u8], options: &ExportOptions) -> String {
+    let head = PAGE.find("<body").map_or(PAGE, |body| &PAGE[..body]);
     let (template, style, script) = match options.page {
-        PageKind::Full => (PAGE, STYLE, SCRIPT),
-        PageKind::Plain => (PLAIN_PAGE, PLAIN_STYLE, PLAIN_SCRIPT),
+        PageKind::Full => (PAGE.to_owned(), STYLE, SCRIPT),
+        PageKind::Plain => (format!("{head}{PLAIN_BODY}"), PLAIN_STYLE, PLAIN_SCRIPT),
     };
     let [style, script, engine] = [style, script, ENGINE].map(normalize_line_endings);
     let policy = format!(
@@ -256,7 +260,7 @@ fn page(title: &str, model: &[u8], options: &ExportOptions) -> String {
         base85(model)
     );
     let linked = "<link rel=\"stylesheet\" href=\"page.css\">\n<script type=\"module\" src=\"page.js\"></script>";
-    let mut page = normalize_line_endings(template);
+    let mut page = normalize_line_endings(&template);
     for (old, new) in REPLACED.into_iter().chain([(linked, head.as_str()), ("</body>", data.as_str())]) {
         page = page.replace(old, new);
     }

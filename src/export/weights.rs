@@ -6,7 +6,7 @@ use super::payload::Payload;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum WeightFormat {
-    /// 8 bits, with a scale for each row of a matrix.
+    /// 8 bits, with a scale for each row of a matrix; probabilities of lexicon and aligner in 16.
     #[default]
     Int8,
     /// 16-bit floats.
@@ -28,12 +28,22 @@ pub fn add_parameter(payload: &mut Payload, name: &str, shape: &[usize], values:
             payload.add(name, "i8", shape, &rounded);
             payload.add(format!("{name}.scale"), "f32", &[scales.len()], &scales);
         }
-        (WeightFormat::F16, [_, _]) => {
-            let halves: Vec<u16> = values.iter().map(|&value| half_bits(value)).collect();
-            payload.add(name, "f16", shape, &halves);
-        }
+        (WeightFormat::F16, [_, _]) => add_halves(payload, name, shape, values),
         _ => payload.add(name, "f32", shape, values),
     }
+}
+
+/// Adds probabilities of lexicon or aligner, in 32 bits with such weights, else in 16.
+pub fn add_probabilities(payload: &mut Payload, name: &str, values: &[f32], format: WeightFormat) {
+    match format {
+        WeightFormat::F32 => payload.add(name, "f32", &[values.len()], values),
+        WeightFormat::Int8 | WeightFormat::F16 => add_halves(payload, name, &[values.len()], values),
+    }
+}
+
+fn add_halves(payload: &mut Payload, name: &str, shape: &[usize], values: &[f32]) {
+    let halves: Vec<u16> = values.iter().map(|&value| half_bits(value)).collect();
+    payload.add(name, "f16", shape, &halves);
 }
 
 /// Bits of the nearest 16-bit float; numbers out of its range become the largest one.

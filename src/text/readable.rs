@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use html_escape::NAMED_ENTITIES;
 use unicode_normalization_alignments::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use unicode_security::skeleton;
@@ -94,13 +95,31 @@ impl KnownCharacters {
         std::iter::from_fn(move || {
             let first = text[start..].chars().next()?;
             let reference = if first == '&' && !self.has('&') { reference(&text[start..]) } else { None };
-            let reference =
-                reference.filter(|one| one.character.is_whitespace() || self.are_in(&self.replaced(one.character)));
+            let reference = reference.filter(|one| self.reads_reference(one.character));
             let read = reference.unwrap_or(ReadCharacter { place: 0..first.len_utf8(), character: first });
             let place = start..start + read.place.end;
             start = place.end;
             Some(ReadCharacter { place, ..read })
         })
+    }
+
+    /// True if references to a character are read as the character.
+    fn reads_reference(&self, character: char) -> bool {
+        character.is_whitespace() || self.are_in(&self.replaced(character))
+    }
+
+    /// Returns the names of the HTML character references that are read as their characters, with these: `quot` and `"`.
+    pub fn named_references(&self) -> Vec<(&'static str, char)> {
+        let mut references = Vec::new();
+        for (name, text) in NAMED_ENTITIES.iter().filter(|_| !self.has('&')) {
+            let Ok(name) = std::str::from_utf8(name) else { continue };
+            let mut characters = text.chars();
+            let (Some(character), None) = (characters.next(), characters.next()) else { continue };
+            if name.len() + "&;".len() <= MAX_REFERENCE && self.reads_reference(character) {
+                references.push((name, character));
+            }
+        }
+        references
     }
 
     /// True for a known character.
@@ -288,6 +307,19 @@ mod tests {
         ] {
             assert_eq!(read(LATIN, given), expected, "{given:?}");
         }
+    }
+
+    #[test]
+    fn named_references_are_those_that_are_read() {
+        let references = known(LATIN).named_references();
+        for (name, character) in &references {
+            let given = format!("a&{name};b");
+            assert!(!read(LATIN, &given).contains('&'), "{given} is {character:?}");
+        }
+        let names: Vec<&str> = references.iter().map(|(name, _)| *name).collect();
+        assert!(["quot", "nbsp", "rsquo", "hellip", "comma"].iter().all(|name| names.contains(name)), "{names:?}");
+        assert!(!names.contains(&"euro"), "no such sign is known");
+        assert!(known("a&").named_references().is_empty(), "& is a character of its own");
     }
 
     #[test]

@@ -212,11 +212,6 @@ impl Vocabulary {
         self.known_characters().readable(text)
     }
 
-    /// Returns every character that is read as something else, apart from white space, with what is read.
-    pub fn character_replacements(&self) -> Vec<(char, String)> {
-        self.known_characters().replacements()
-    }
-
     /// Characters of the tokens.
     pub fn known_characters(&self) -> &Arc<KnownCharacters> {
         self.known_characters.get_or_init(|| {

@@ -223,6 +223,19 @@ impl PreparedTranslator {
         read.stand_ins.is_whole_sentence || self.copies_unknown && source.is_mostly_unknown()
     }
 
+    /// Returns a sentence with this source as its own translation if it is copied.
+    ///
+    /// # Errors
+    /// The vocabulary cannot segment it.
+    pub(super) fn copied(&self, read: &ReadSentence, source: &Segmentation) -> Result<Option<Translation>> {
+        if !self.is_copied(read, source) {
+            return Ok(None);
+        }
+        let (vocabulary, words) = (&self.translator.checkpoint.source, self.translator.words[0]);
+        let source = segment_as_read(vocabulary, &read.given.text, None, words)?;
+        Translation::copied(read.given, source, vocabulary, words).map(Some)
+    }
+
     /// Returns the selected translations among the hypotheses of a sentence.
     fn translations(
         &self,
@@ -231,10 +244,8 @@ impl PreparedTranslator {
         constraints: &DecodingConstraints,
         hypotheses: &[Hypothesis],
     ) -> Result<Vec<Translation>> {
-        if self.is_copied(read, &source) {
-            let vocabulary = &self.translator.checkpoint.source;
-            let source = segment_as_read(vocabulary, &read.given.text, None, self.translator.words[0])?;
-            return Ok(vec![Translation::copied(read.given, source, vocabulary, self.translator.words[0])?]);
+        if let Some(copied) = self.copied(read, &source)? {
+            return Ok(vec![copied]);
         }
         if read.given.cancellation.is_cancelled() {
             return Ok(Vec::new());

@@ -1,7 +1,7 @@
 //! Trace of a translation, sentence by sentence: predictions and attention of each step, and the tree of the beam.
 //!
-//! A trace can be steered: a prefix of tokens forces the beginning, and an [`Intervention`] replaces the attention weights of
-//! one step.
+//! A sentence that is copied has no steps. A trace can be steered: a prefix of tokens forces the beginning, and an
+//! [`Intervention`] replaces the attention weights of one step.
 
 mod data;
 mod joined;
@@ -98,18 +98,30 @@ impl PreparedTranslator {
         let mut texts = MarkedUpTexts::new(self, vec![sentence.clone()]);
         let sentences = texts.sentences().to_vec();
         let read = sentences.iter().map(|sentence| self.read(sentence)).collect::<Result<Vec<ReadSentence>>>()?;
-        let source = &translator.checkpoint.source;
-        let segmented = read.iter().map(|read| read.segment(source, translator.words[0]));
-        let segmented = segmented.collect::<Result<Vec<Segmentation>>>()?;
+        let mut searched = Vec::with_capacity(read.len());
+        let mut segmented = Vec::with_capacity(read.len());
+        let mut copied = Vec::with_capacity(read.len());
+        for (index, read) in read.iter().enumerate() {
+            let source = read.segment(&translator.checkpoint.source, translator.words[0])?;
+            let translation = self.copied(read, &source)?;
+            segmented.push(translation.as_ref().map_or(source, |translation| translation.alignment.source.clone()));
+            searched.extend(translation.is_none().then_some(index));
+            copied.push(translation);
+        }
         let mut joined = JoinedTrace::new(segmented.iter().map(|sentence| sentence.clone().into()));
         let heads = translator.models.iter().map(|model| model.architecture().attention.distributions()).sum();
         let lengths: Vec<usize> = segmented.iter().map(|sentence| sentence.ids.len()).collect();
-        let steering = SentenceSteering::of_text(options, &lengths, heads)?;
+        let steering = SentenceSteering::of_text(options, &lengths, &searched, heads)?;
         let mut translations = Vec::with_capacity(sentences.len());
-        for ((read, segmented), steering) in read.iter().zip(&segmented).zip(&steering) {
+        for (index, copied) in copied.into_iter().enumerate() {
             let recording = Recording { settings: &settings, candidates: options.candidates };
             let mut on_step = |partial| on_step(joined.partial(partial));
-            let traced = self.trace_sentence(read, segmented, steering, recording, &mut on_step)?;
+            let traced = match copied {
+                Some(translation) => Some(SentenceTrace { steps: Vec::new(), beam: Vec::new(), translation }),
+                None => {
+                    self.trace_sentence(&read[index], &segmented[index], &steering[index], recording, &mut on_step)?
+                }
+            };
             let Some(trace) = traced else { return Ok(None) };
             joined.add(&trace);
             translations.push(vec![trace.translation]);
@@ -186,18 +198,22 @@ struct SentenceSteering {
 }
 
 impl SentenceSteering {
-    /// Returns the changes of each sentence of a text, whose sources have so many tokens.
-    fn of_text(options: &TraceOptions, lengths: &[usize], heads: usize) -> Result<Vec<Self>> {
+    /// Returns the changes of each sentence of a text, whose sources have so many tokens. Those with the indices `searched` have
+    /// steps; the others are copied.
+    fn of_text(options: &TraceOptions, lengths: &[usize], searched: &[usize], heads: usize) -> Result<Vec<Self>> {
         let mut sentences = vec![Self::default(); lengths.len()];
-        for (index, part) in options.prefix.split_inclusive(|id| *id == END).enumerate() {
-            let Some(sentence) = sentences.get_mut(index) else {
+        for (part, prefix) in options.prefix.split_inclusive(|id| *id == END).enumerate() {
+            let Some(&index) = searched.get(part) else {
                 return usage("the prefix goes on after the end of the text");
             };
-            sentence.prefix = part.to_vec();
+            sentences[index].prefix = prefix.to_vec();
         }
         if let Some(Intervention { step, weights }) = &options.intervention {
             let before = &options.prefix[..options.prefix.len().min(*step)];
-            let index = before.iter().filter(|id| **id == END).count().min(lengths.len() - 1);
+            let ended = before.iter().filter(|id| **id == END).count();
+            let Some(&index) = searched.get(ended).or(searched.last()) else {
+                return usage("the text is copied, so that no step has attention to replace");
+            };
             let first = lengths[..index].iter().sum();
             let own = first..first + lengths[index];
             let weights = checked(weights, own, lengths.iter().sum::<usize>() + 1, heads)?;
@@ -330,11 +346,14 @@ mod tests {
             intervention: Some(Intervention { step: 3, weights: vec![vec![0.5, 0.25, 0.0, 0.25]] }),
             ..TraceOptions::default()
         };
-        let [one, two] = &SentenceSteering::of_text(&options, &[1, 2], 1).unwrap()[..] else { panic!() };
+        let [one, two] = &SentenceSteering::of_text(&options, &[1, 2], &[0, 1], 1).unwrap()[..] else { panic!() };
         assert_eq!((&one.prefix[..], &one.intervention), (&[7, END][..], &None));
         assert_eq!(two.prefix, [8, 9]);
         assert_eq!(two.intervention, Some(Intervention { step: 1, weights: vec![vec![0.5, 0.0, 0.5]] }));
-        assert!(SentenceSteering::of_text(&options, &[3], 1).is_err(), "the prefix has two sentences");
+        assert!(SentenceSteering::of_text(&options, &[3], &[0], 1).is_err(), "the prefix has two sentences");
+        let last = SentenceSteering::of_text(&options, &[1, 1, 1], &[0, 2], 1).unwrap().swap_remove(2);
+        assert_eq!(last.prefix, [8, 9], "the sentence in the middle is copied");
+        assert!(SentenceSteering::of_text(&options, &[3], &[], 1).is_err(), "all is copied");
     }
 
     #[test]

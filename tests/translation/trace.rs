@@ -235,6 +235,22 @@ fn blank_sentences_have_no_steps() {
 }
 
 #[test]
+fn sentences_that_are_copied_have_no_steps() {
+    let translator = Translator::load(concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints")).unwrap();
+    let text = "She sleeps. Привет, мир 12345678. I am hungry.";
+    let trace = translator.trace(text, &TraceOptions::default()).unwrap();
+    assert_eq!(trace.translation.text, "Elle dort. Привет, мир 12345678. J'ai faim.");
+    let [_, copied, last] = &trace.sentences[..] else { panic!("{:?}", trace.sentences) };
+    assert!(copied.steps[0] == copied.steps[1] && copied.target[0] < copied.target[1], "{copied:?}");
+    assert!(trace.steps.iter().all(|step| step.attention.len() == trace.source.tokens.len() + 1));
+    let prefix: Vec<u32> = trace.steps[..=last.steps[0]].iter().map(|step| step.token.id).collect();
+    let intervention =
+        Some(Intervention { step: last.steps[0], weights: vec![trace.steps[last.steps[0]].attention.clone()] });
+    let options = TraceOptions { prefix, intervention, ..TraceOptions::default() };
+    assert_eq!(translator.trace(text, &options).unwrap().translation.text, trace.translation.text);
+}
+
+#[test]
 fn refuses_options_that_do_not_fit() {
     let translator = Translator::load(&MODELS[0]).unwrap();
     let refused = |options: TraceOptions, parts: &str| {

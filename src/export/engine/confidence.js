@@ -10,7 +10,7 @@ const MIN_PHRASE_REPEATS = 3;
 
 /** Parts of a text that form words: letters, marks and digits of scripts with spaces. */
 function wordParts(text) {
-  const spaced = Array.from(text, (one) => (isUnspaced(one) ? " " : one)).join("");
+  const spaced = /[^\0-\x7f]/.test(text) ? Array.from(text, (one) => (isUnspaced(one) ? " " : one)).join("") : text;
   return spaced.split(/[^\p{Alphabetic}\p{N}\p{M}]+/u).filter((part) => part !== "");
 }
 
@@ -46,9 +46,9 @@ function predicted({ bias, weights }, features) {
   return 1 / (1 + Math.exp(-weights.reduce((sum, weight, index) => sum + weight * features[index], bias)));
 }
 
-/** Probabilities that a translation and its words are right; null if the model has no calibration. */
+/** Probabilities that a translation and its words are right; null if the model has no calibration or did not translate. */
 export function estimateQuality(calibration, knownWords, source, target, logProbabilities) {
-  if (!calibration || target.wordOfToken.length === 0) return null;
+  if (!calibration || target.wordOfToken.length === 0 || logProbabilities.length < target.wordOfToken.length) return null;
   const total = logProbabilities.reduce((sum, one) => sum + one, 0);
   const mean = total / logProbabilities.length;
   const features = (log) => [log, Math.log(Math.max(-Math.expm1(log), 1e-6)), mean];

@@ -1,42 +1,73 @@
 // Products and recurrent cells: src/kernels/reference.
 
-/** y = x Wᵀ + b for `count` rows of x; W is `[outputs, inputs]`. Four rows share each pass over W. */
+/** Outputs that share each pass over the inputs. */
+const BLOCK = 4;
+
+/** y = x Wᵀ + b for `count` rows of x; W is `[outputs, inputs]`. */
 export function linear({ values, shape: [outputs, inputs] }, x, count, bias = null) {
-  const y = new Float32Array(count * outputs);
-  let row = 0;
-  for (; row + 4 <= count; row += 4) {
-    const [x0, y0] = [row * inputs, row * outputs];
-    const [x1, x2, x3] = [x0 + inputs, x0 + 2 * inputs, x0 + 3 * inputs];
-    for (let output = 0, weight = 0; output < outputs; output += 1) {
-      const start = bias === null ? 0 : bias[output];
-      let a = start, b = start, c = start, d = start;
-      for (let index = 0; index < inputs; index += 1, weight += 1) {
-        const w = values[weight];
-        a += w * x[x0 + index];
-        b += w * x[x1 + index];
-        c += w * x[x2 + index];
-        d += w * x[x3 + index];
-      }
-      y[y0 + output] = a;
-      y[y0 + outputs + output] = b;
-      y[y0 + 2 * outputs + output] = c;
-      y[y0 + 3 * outputs + output] = d;
-    }
+  const product = { values, inputs, outputs, x: new Float64Array(x), bias: bias ?? new Float32Array(outputs), y: new Float32Array(count * outputs) };
+  const blocked = outputs - outputs % BLOCK;
+  for (let output = 0; output < blocked; output += BLOCK) {
+    let row = 0;
+    for (; row + 2 <= count; row += 2) blockOfTwoRows(product, output, row);
+    if (row < count) blockOfRow(product, output, row);
   }
-  for (; row < count; row += 1) {
-    const x0 = row * inputs;
-    for (let output = 0, weight = 0; output < outputs; output += 1) {
-      let a = bias === null ? 0 : bias[output], b = 0;
-      let index = 0;
-      for (; index + 2 <= inputs; index += 2, weight += 2) {
-        a += values[weight] * x[x0 + index];
-        b += values[weight + 1] * x[x0 + index + 1];
-      }
-      for (; index < inputs; index += 1, weight += 1) a += values[weight] * x[x0 + index];
-      y[row * outputs + output] = a + b;
-    }
+  for (let output = blocked; output < outputs; output += 1) {
+    for (let row = 0; row < count; row += 1) singleProduct(product, output, row);
   }
-  return y;
+  return product.y;
+}
+
+function blockOfTwoRows({ values, inputs, outputs, x, bias, y }, output, row) {
+  const [x0, x1] = [row * inputs, (row + 1) * inputs];
+  const w0 = output * inputs, w1 = w0 + inputs, w2 = w1 + inputs, w3 = w2 + inputs;
+  let a0 = bias[output], a1 = bias[output + 1], a2 = bias[output + 2], a3 = bias[output + 3];
+  let b0 = a0, b1 = a1, b2 = a2, b3 = a3;
+  for (let index = 0; index < inputs; index += 1) {
+    const a = x[x0 + index], b = x[x1 + index];
+    const p0 = values[w0 + index], p1 = values[w1 + index], p2 = values[w2 + index], p3 = values[w3 + index];
+    a0 += p0 * a;
+    b0 += p0 * b;
+    a1 += p1 * a;
+    b1 += p1 * b;
+    a2 += p2 * a;
+    b2 += p2 * b;
+    a3 += p3 * a;
+    b3 += p3 * b;
+  }
+  const first = row * outputs + output;
+  y[first] = a0;
+  y[first + 1] = a1;
+  y[first + 2] = a2;
+  y[first + 3] = a3;
+  y[first + outputs] = b0;
+  y[first + outputs + 1] = b1;
+  y[first + outputs + 2] = b2;
+  y[first + outputs + 3] = b3;
+}
+
+function blockOfRow({ values, inputs, outputs, x, bias, y }, output, row) {
+  const x0 = row * inputs;
+  const w0 = output * inputs, w1 = w0 + inputs, w2 = w1 + inputs, w3 = w2 + inputs;
+  let a0 = bias[output], a1 = bias[output + 1], a2 = bias[output + 2], a3 = bias[output + 3];
+  for (let index = 0; index < inputs; index += 1) {
+    const a = x[x0 + index];
+    a0 += values[w0 + index] * a;
+    a1 += values[w1 + index] * a;
+    a2 += values[w2 + index] * a;
+    a3 += values[w3 + index] * a;
+  }
+  const first = row * outputs + output;
+  y[first] = a0;
+  y[first + 1] = a1;
+  y[first + 2] = a2;
+  y[first + 3] = a3;
+}
+
+function singleProduct({ values, inputs, outputs, x, bias, y }, output, row) {
+  let sum = bias[output];
+  for (let index = 0; index < inputs; index += 1) sum += values[output * inputs + index] * x[row * inputs + index];
+  y[row * outputs + output] = sum;
 }
 
 /** Columns from `first` on of a matrix, `[rows, width]`. */

@@ -213,12 +213,17 @@ export class Model {
       ({ states } = recurred);
       const readout = this.readoutOfState(states, previous);
       const alphas = this.attention.isExact ? recurred.rows[0].alphas : keepLargest(recurred.rows[0].alphas);
-      const joint = Array.from(alphas, (alpha, position) => {
-        if (alpha === 0) return 0;
-        const sums = readout.map((value, index) => Math.tanh(value + contexts[position * this.e + index]));
-        const logits = linear(weight, sums, 1, bias);
-        if (lexical[position]) lexical[position].forEach((added, index) => { logits[index] += added; });
-        return alpha * Math.exp(logits[candidates.indexOf(token)] - logSumExp(logits));
+      const attended = [...alphas.keys()].filter((position) => alphas[position] > 0);
+      const readouts = new Float32Array(attended.length * this.e);
+      attended.forEach((position, row) => readout.forEach((value, index) => {
+        readouts[row * this.e + index] = Math.tanh(value + contexts[position * this.e + index]);
+      }));
+      const logits = linear(weight, readouts, attended.length, bias);
+      const joint = new Array(alphas.length).fill(0);
+      attended.forEach((position, row) => {
+        const own = logits.subarray(row * candidates.length, (row + 1) * candidates.length);
+        if (lexical[position]) lexical[position].forEach((added, index) => { own[index] += added; });
+        joint[position] = alphas[position] * Math.exp(own[candidates.indexOf(token)] - logSumExp(own));
       });
       const sum = joint.reduce((total, one) => total + one, 0);
       return joint.map((one) => one / sum);

@@ -3,7 +3,7 @@
 import { allocated } from "./constraints.js";
 import { BEGIN, END } from "./vocabulary.js";
 
-/** Indices of the searches: with the requested width, and greedy. */
+/** Kinds of search: with the requested width, and greedy. */
 const WIDE = 0;
 const GREEDY = 1;
 const MIN_COVERAGE = 0.02;
@@ -49,26 +49,26 @@ class Beam {
   }
 
   /** Extensions that one search keeps, best first. If the constraints allow none, the search stops. */
-  bestExtensions(search, predictions) {
-    let extensions = this.extensions(search, predictions, true);
+  bestExtensions(kind, predictions) {
+    let extensions = this.extensions(kind, predictions, true);
     if (extensions.length === 0 && !this.constraints.isEmpty) {
-      extensions = this.extensions(search, predictions, false);
-      if (extensions.length === 0) this.stop(search);
+      extensions = this.extensions(kind, predictions, false);
+      if (extensions.length === 0) this.stop(kind);
     }
-    return allocated(extensions.sort(betterFirst), this.widths[search], this.constraints.requiredTokens);
+    return allocated(extensions.sort(betterFirst), this.widths[kind], this.constraints.requiredTokens);
   }
 
-  extensions(search, predictions, onlyAgreeing) {
+  extensions(kind, predictions, onlyAgreeing) {
     const { constraints } = this;
     return this.live.flatMap(({ last, keptBy }, parent) => {
-      if (!keptBy[search]) return [];
+      if (!keptBy[kind]) return [];
       const before = last?.state ?? constraints.start();
-      return constraints.candidates(before, predictions[parent], this.widths[search], onlyAgreeing).map((candidate) => {
+      return constraints.candidates(before, predictions[parent], this.widths[kind], onlyAgreeing).map((candidate) => {
         const state = constraints.advance(before, candidate.token, predictions[parent].attention);
         const logProbability = (last?.logProbability ?? 0) + candidate.logProbability;
         return {
           parent, token: candidate.token, logProbability, state, sum: logProbability + state.penalty, bank: constraints.bank(state),
-          keptBy: [search === WIDE, search === GREEDY],
+          keptBy: [kind === WIDE, kind === GREEDY],
         };
       });
     });
@@ -101,16 +101,16 @@ class Beam {
 
   finish(step, keptBy) {
     this.complete.push({ last: step, isFinished: true });
-    keptBy.forEach((isKept, search) => {
-      if (isKept) this.widths[search] = Math.max(this.widths[search] - 1, 0);
+    keptBy.forEach((isKept, kind) => {
+      if (isKept) this.widths[kind] = Math.max(this.widths[kind] - 1, 0);
     });
     this.bestScore = Math.max(this.bestScore, this.score(step));
   }
 
   /** True if a search that has not finished keeps the hypothesis. */
   isPromising({ keptBy, last }) {
-    keptBy.forEach((isKept, search) => {
-      keptBy[search] = isKept && this.widths[search] > 0;
+    keptBy.forEach((isKept, kind) => {
+      keptBy[kind] = isKept && this.widths[kind] > 0;
     });
     if (keptBy[WIDE] || !keptBy[GREEDY]) return keptBy[WIDE];
     return [last.length + 1, this.maxTokens].some((length) =>
@@ -118,9 +118,9 @@ class Beam {
   }
 
   /** Completes the live hypotheses of a search without `</s>`. */
-  stop(search) {
+  stop(kind) {
     for (const { last, keptBy } of this.live) {
-      if (keptBy[search] && last && this.complete.every((one) => one.last !== last)) this.complete.push({ last, isFinished: false });
+      if (keptBy[kind] && last && this.complete.every((one) => one.last !== last)) this.complete.push({ last, isFinished: false });
     }
   }
 

@@ -76,6 +76,8 @@ export class KnownSources {
 
   /** Words to copy of a text as the vocabulary reads it, in order. */
   items(text) {
+    const tokens = this.vocabulary.protectedTokens.flatMap((token) => placesOf(text, token));
+    const isProtected = ({ start, end }) => tokens.some((token) => token.start < end && start < token.end);
     const spans = wordSpans(text, "terms");
     const words = spans.map(({ start, end }) => text.slice(start, end));
     const inCapitals = areCapitals(text) || (isTitle(text) && words.slice(1).some((word) => this.isEmphasized(word)));
@@ -85,7 +87,7 @@ export class KnownSources {
     // From the last on, since a name tells of the word before it.
     for (let index = words.length - 1; index >= 0; index -= 1) {
       const place = inCapitals ? "capitals" : index === first && !isBeforeName ? "first" : "within";
-      const item = this.item(words[index], place);
+      const item = isProtected(spans[index]) ? null : this.item(words[index], place);
       isBeforeName = item?.kind === "name";
       if (item) items.unshift({ kind: item.kind, start: spans[index].start, end: spans[index].start + item.length });
     }
@@ -93,8 +95,18 @@ export class KnownSources {
     if (names >= MIN_FOREIGN && names * 2 > words.filter((word) => !isPunctuation(word)).length) {
       items = items.filter(({ kind }) => kind === "number");
     }
-    return joinedItems(text, withSigns(items, this.vocabulary.known.unknownSigns(text)));
+    const signs = this.vocabulary.known.unknownSigns(text).filter((sign) => !isProtected(sign));
+    return joinedItems(text, withSigns(items, signs));
   }
+}
+
+/** Places of a word in a text, which do not overlap. */
+function placesOf(text, word) {
+  const places = [];
+  for (let start = text.indexOf(word); start >= 0; start = text.indexOf(word, start + word.length)) {
+    places.push({ start, end: start + word.length });
+  }
+  return places;
 }
 
 /** Adds signs to the words that they touch, or between words. */

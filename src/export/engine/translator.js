@@ -67,9 +67,11 @@ export class Translator {
         [cased, read] = [{ ...cased, inCapitals }, recased];
       } else cased = null;
     }
-    const source = this.source.segment(given, { maxTokens: MAX_SENTENCE_TOKENS, read });
+    // A sentence of nothing but words to copy is its own translation.
+    const isCopied = standIns?.isWholeSentence ?? false;
+    const source = this.source.segment(given, { maxTokens: MAX_SENTENCE_TOKENS, read: isCopied ? null : read });
     const spans = wordSpans(given, this.source.wordSplitting);
-    return { given, source, cased, standIns, spans, standInSources: standIns?.sources(source, spans) ?? [] };
+    return { given, isCopied, source, cased, standIns, spans, standInSources: standIns?.sources(source, spans) ?? [] };
   }
 
   /**
@@ -83,7 +85,7 @@ export class Translator {
     if (length > MAX_SHOWN_TOKENS) {
       throw new RequestError(`the steps of at most ${MAX_SHOWN_TOKENS} tokens can be shown, not of ${length}`);
     }
-    const steering = this.steeringOf(request, read.map(({ source }) => source.ids.length));
+    const steering = this.steeringOf(request, read);
     const joined = new JoinedTrace(read.map(({ source }) => source));
     const parts = [];
     for (const [index, sentence] of read.entries()) {
@@ -95,18 +97,21 @@ export class Translator {
     return this.answer(request, spans, parts, joined);
   }
 
-  /** Prefix and intervention of each sentence. */
-  steeringOf({ prefix_tokens: prefix = [], intervention = null }, lengths) {
-    const sentences = lengths.map(() => ({ prefix: [], intervention: null }));
-    let index = 0;
+  /** Prefix and intervention of each sentence. Those that are copied have no steps. */
+  steeringOf({ prefix_tokens: prefix = [], intervention = null }, read) {
+    const sentences = read.map(() => ({ prefix: [], intervention: null }));
+    const lengths = read.map(({ source }) => source.ids.length);
+    const searched = [...read.keys()].filter((index) => !read[index].isCopied);
+    let ended = 0;
     for (const id of prefix) {
-      if (index >= sentences.length) throw new RequestError("the prefix goes on after the end of the text");
-      sentences[index].prefix.push(id);
-      if (id === END) index += 1;
+      if (ended >= searched.length) throw new RequestError("the prefix goes on after the end of the text");
+      sentences[searched[ended]].prefix.push(id);
+      if (id === END) ended += 1;
     }
     if (intervention) {
+      if (searched.length === 0) throw new RequestError("the text is copied, so that no step has attention to replace");
       const before = prefix.slice(0, intervention.step);
-      const own = Math.min(before.filter((id) => id === END).length, lengths.length - 1);
+      const own = searched[Math.min(before.filter((id) => id === END).length, searched.length - 1)];
       const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
       const first = sum(lengths.slice(0, own));
       const stepsBefore = sum(sentences.slice(0, own).map((sentence) => sentence.prefix.length));
@@ -130,9 +135,10 @@ export class Translator {
     return Float32Array.from(own, (weight) => weight / sum);
   }
 
-  /** Translates a sentence that was read; null if it was stopped. */
+  /** Translates or copies a sentence that was read; null if it was stopped. */
   async translateSentence(read, { request, prefix, intervention }, onStep, pause) {
     const { source, standIns, standInSources } = read;
+    if (read.isCopied) return copiedSentence(read);
     const options = searchOptions(request);
     const attention = { temperature: request.attention_temperature ?? undefined, isHard: request.hard_attention === true };
     const constraints = new Constraints(prefix, standIns?.terms(standInSources, this.target) ?? [], this.target);
@@ -212,10 +218,6 @@ export class Translator {
       const read = this.read(sentence);
       if (start > end) parts.push(text.slice(end, start));
       end = spanEnd;
-      if (read.standIns?.isWholeSentence) {
-        parts.push(sentence);
-        continue;
-      }
       const span = [{ start: 0, end: sentence.length }];
       const joined = new JoinedTrace([read.source]);
       const found = await this.translateSentence(read, { request: {}, prefix: [], intervention: null }, () => {}, pause);
@@ -246,6 +248,16 @@ export class Translator {
     });
     return replacements;
   }
+}
+
+/** A sentence as its own translation, which no search found. */
+function copiedSentence({ given, source }) {
+  const { tokens } = source;
+  const rows = tokens.map((_, token) => Float32Array.from({ length: tokens.length + 1 }, (__, index) => Number(index === token)));
+  return {
+    text: given, source, target: { ...source }, byTokens: Alignment.fromRows(tokens, tokens, rows), posteriors: null,
+    doubts: { reasons: [], uncovered: [] }, hypothesis: NOTHING_FOUND, trace: { steps: [], beam: [] },
+  };
 }
 
 function searchOptions({ beam = 5, length_penalty: lengthPenalty = 0.8, coverage_penalty: coveragePenalty = 0.2 }) {

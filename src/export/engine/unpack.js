@@ -52,8 +52,8 @@ function rootBits(count, root) {
   return bits;
 }
 
-/** SHA-256 (FIPS 180-4) in hexadecimal. Browsers' own digest is missing where a page is opened from a disk. */
-export function sha256(bytes) {
+/** SHA-256 (FIPS 180-4), for browsers without a digest of their own where a page is opened from a disk. */
+function sha256(bytes) {
   const [state, constants] = [rootBits(8, 1 / 2), rootBits(64, 1 / 3)];
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64);
   padded.set(bytes);
@@ -82,7 +82,15 @@ export function sha256(bytes) {
       state[index] = (state[index] + value) | 0;
     });
   }
-  return state.map((value) => (value >>> 0).toString(16).padStart(8, "0")).join("");
+  const digest = new DataView(new ArrayBuffer(32));
+  state.forEach((value, index) => digest.setInt32(4 * index, value));
+  return digest.buffer;
+}
+
+/** SHA-256 in hexadecimal. */
+async function digestOf(bytes) {
+  const digest = await globalThis.crypto?.subtle?.digest("SHA-256", bytes) ?? sha256(bytes);
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 async function decompressed(bytes) {
@@ -128,7 +136,7 @@ function arraysOf(buffer, first, entries) {
 /** Reads a model: its header, and its arrays by name. Throws an error to be told to the user. */
 export async function unpack(text, digest) {
   const bytes = bytesOfBase85(text);
-  if (sha256(bytes) !== digest) throw new RequestError(DAMAGED);
+  if (await digestOf(bytes) !== digest) throw new RequestError(DAMAGED);
   const { buffer } = await decompressed(bytes);
   const length = new DataView(buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));

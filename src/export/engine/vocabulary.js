@@ -8,6 +8,8 @@ export const UNKNOWN = 3;
 export const PADDING = 0;
 /** Number of special tokens. */
 const SPECIALS = 4;
+/** Maximum length of an HTML character reference. */
+const MAX_REFERENCE = 12;
 /** Mark of a space in tokens. */
 const SPACE = "\u2581";
 
@@ -48,18 +50,19 @@ export class PlacedText {
       Array.from(textOf(one.text), (text) => ({ ...one, text }))));
   }
 
-  /** In a normal form. A composed character begins where the first of its parts does. */
+  /** In a normal form. A composed character begins where the first of its parts does, and ends where the last one does. */
   normalized(form) {
     const result = [];
     for (let first = 0; first < this.characters.length;) {
       let end = first + 1;
       while (end < this.characters.length && mayCompose(this.characters[end].text)) end += 1;
       const run = this.characters.slice(first, end);
-      const composed = [...run.map(({ text }) => text).join("").normalize(form)];
-      composed.forEach((text, index) => {
-        const place = index === 0 ? 0 : Math.max(run.length - (composed.length - index), 0);
+      const characters = [...run.map(({ text }) => text).join("").normalize(form)];
+      characters.forEach((text, index) => {
+        const place = index === 0 ? 0 : Math.max(run.length - (characters.length - index), 0);
         result.push({ ...run[place], text });
       });
+      result[result.length - 1].end = run[run.length - 1].end;
       first = end;
     }
     return new PlacedText(result);
@@ -79,7 +82,8 @@ function lowercase(character) {
 
 /** Characters that a vocabulary knows, with what it reads others as. */
 class KnownCharacters {
-  constructor(tokens, isLowercase, replacements) {
+  constructor(tokens, isLowercase, { replacements, references }) {
+    this.references = new Map(Object.entries(references));
     this.known = new Set(tokens.flatMap((token) => [...token]));
     if (this.known.delete(SPACE)) this.known.add(" ");
     if (isLowercase) {
@@ -107,7 +111,7 @@ class KnownCharacters {
     if (this.known.has("&") || !text.includes("&")) return characters;
     const placed = [];
     for (let index = 0; index < characters.length; index += 1) {
-      const found = characters[index].text === "&" ? characterReference(text.slice(characters[index].start - start)) : null;
+      const found = characters[index].text === "&" ? characterReference(text.slice(characters[index].start - start), this.references) : null;
       if (found && (isSpace(found.character) || this.areIn(this.replaced(found.character)))) {
         const one = characters[index];
         placed.push({ text: found.character, start: one.start, end: one.start + found.length });
@@ -160,39 +164,40 @@ function isSign(character) {
   return /^\p{Lm}$/u.test(character) || !/^[\p{Alphabetic}\p{N}\p{M}\p{White_Space}\p{Cf}\p{Cc}\u034f\u115f\u1160\u3164\uffa0]$/u.test(character);
 }
 
-const NAMED_REFERENCES = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'", nbsp: "\u00a0", rsquo: "\u2019", lsquo: "\u2018", rdquo: "\u201d", ldquo: "\u201c", ndash: "\u2013", mdash: "\u2014", hellip: "\u2026", laquo: "\u00ab", raquo: "\u00bb", euro: "\u20ac" };
-
-/** The HTML character reference at the beginning of a text, if it stands for one character. */
-function characterReference(text) {
-  const match = /^&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(\w+));/.exec(text.slice(0, 12));
+/** The HTML character reference at the beginning of a text, if it is a number or one of `references`. */
+function characterReference(text, references) {
+  const match = /^&(?:#(\d+)|#[xX]([\da-fA-F]+)|(\w+));/.exec(text.slice(0, MAX_REFERENCE));
   if (!match) return null;
   const [whole, decimal, hexadecimal, name] = match;
-  const code = decimal ? parseInt(decimal, 10) : parseInt(hexadecimal, 16);
-  const character = name ? NAMED_REFERENCES[name] : code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
+  const character = name ? references.get(name) : numbered(decimal ? parseInt(decimal, 10) : parseInt(hexadecimal, 16));
   return character === undefined ? null : { character, length: whole.length };
+}
+
+/** The character with a number, unless it is none or a control character. */
+function numbered(code) {
+  const isCharacter = code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) && (code > 31 || [9, 10, 12, 13].includes(code));
+  return isCharacter ? String.fromCodePoint(code) : undefined;
 }
 
 /** Vocabulary of tokens with its rules. */
 export class Vocabulary {
-  constructor({ tokens, merges, pattern, replacements }, tokenization, normalization, protectedTokens) {
-    Object.assign(this, { tokens, tokenization, normalization });
+  constructor({ tokens, merges, pattern, ...read }, tokenization, normalization, protectedTokens) {
+    Object.assign(this, { tokens, tokenization, normalization, protectedTokens });
     this.ids = new Map(tokens.map((token, id) => [token, id]));
     this.pattern = new RegExp(pattern, "gu");
     this.hasCharacters = tokenization === "char" || tokenization === "letter";
     this.wordSplitting = this.hasCharacters ? "characters" : "script";
-    // With protected tokens, whole pieces that are tokens are not merged.
-    this.ignoresMerges = protectedTokens.length > 0;
     this.merges = new Map(merges.map(([first, second], rank) =>
       [first * tokens.length + second, { rank, id: this.ids.get(tokens[first] + tokens[second]) }]));
-    this.known = new KnownCharacters(tokens.slice(SPECIALS), normalization.lowercase, replacements);
+    this.known = new KnownCharacters(tokens.slice(SPECIALS), normalization.lowercase, read);
     this.cache = new Map();
   }
 
   /** A placed text in the normal form and case of the training data. */
   inForm(text) {
     const { form, lowercase: isLowercase } = this.normalization;
-    const composed = (given) => (form === "none" ? given : given.normalized(form.toUpperCase()));
-    return isLowercase ? composed(composed(text).mapped(lowercase)) : composed(text);
+    const normal = (given) => (form === "none" ? given : given.normalized(form.toUpperCase()));
+    return isLowercase ? normal(normal(text).mapped(lowercase)) : normal(text);
   }
 
   /** Normalized characters of a text, with spaces as tokens write them. */
@@ -209,9 +214,10 @@ export class Vocabulary {
     return text;
   }
 
-  /** Tokens of a text: id and place of the first character. */
+  /** Tokens of a text: ids, and places from their first characters to those of the next ones. */
   placedTokens(given) {
     const { characters } = this.normalizedText(given);
+    if (characters.length === 0) return [];
     const text = characters.map((one) => one.text).join("");
     const placed = [];
     let [index, end] = [0, 0];
@@ -227,7 +233,8 @@ export class Vocabulary {
       end = match.index + match[0].length;
     }
     if (end < text.length) addPiece(text.slice(end));
-    return placed;
+    const last = characters[characters.length - 1].end;
+    return placed.map(({ id, start }, token) => ({ id, start, end: placed[token + 1]?.start ?? last }));
   }
 
   /** Tokens of a piece: ids, and lengths in code points. */
@@ -245,7 +252,8 @@ export class Vocabulary {
   /** Byte-pair encoding: the pair of the best rank, the first of equals, is merged until there is none. */
   mergedTokens(piece) {
     const characters = [...piece];
-    if (this.ignoresMerges && this.ids.has(piece)) return [{ id: this.ids.get(piece), length: characters.length }];
+    // With protected tokens, whole pieces that are tokens are not merged.
+    if (this.protectedTokens.length > 0 && this.ids.has(piece)) return [{ id: this.ids.get(piece), length: characters.length }];
     const tokens = characters.map((one) => ({ id: this.ids.get(one) ?? UNKNOWN, length: 1 }));
     for (;;) {
       let best = null;
@@ -271,14 +279,13 @@ export class Vocabulary {
   segment(given, { splitting = this.wordSplitting, maxTokens = Infinity, read = null } = {}) {
     const text = trimmed(given) === "" ? "" : given;
     let placed = this.placedTokens(read && text ? read.text : text);
-    if (read) placed = placed.map(({ id, start }) => ({ id, start: read.otherRange(start, start + 1).start }));
+    if (placed.length === 0) return { ids: [], tokens: [], words: [], wordOfToken: [], isCut: false };
+    if (read) placed = placed.map(({ id, start, end }) => ({ id, ...read.otherRange(start, end) }));
     const spans = wordSpans(text, splitting);
     if (this.hasCharacters) joinComposed(spans, placed);
     let words = spans.map(({ start, end }) => text.slice(start, end));
-    if (words.length === 0 && placed.length > 0) words = [text];
-    const readableEnd = text.length;
-    const tokens = placed.map(({ id, start }, index) => (id !== UNKNOWN ? this.tokens[id]
-      : text.slice(start, placed[index + 1]?.start ?? readableEnd).replaceAll(" ", SPACE)));
+    if (words.length === 0) words = [text];
+    const tokens = placed.map(({ id, start, end }) => (id !== UNKNOWN ? this.tokens[id] : text.slice(start, end).replaceAll(" ", SPACE)));
     let wordOfToken = placed.map(({ start }) => wordOfPlace(spans, start));
     const isCut = placed.length > maxTokens;
     if (isCut) {

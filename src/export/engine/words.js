@@ -2,10 +2,10 @@
 
 const SPACES = /\p{White_Space}/u;
 const MARK = /^[\p{P}\p{S}]/u;
-/** Letters and marks that occur only in scripts without spaces between words. */
+/** Letters and marks that occur only in scripts without spaces between words; those that others share are all Latin, too. */
 const UNSPACED_SCRIPTS = ["Bopomofo", "Han", "Hiragana", "Katakana", "Khitan_Small_Script", "Khmer", "Lao", "Myanmar", "Nushu",
   "New_Tai_Lue", "Tai_Le", "Tai_Tham", "Tai_Viet", "Tangut", "Thai", "Tibetan", "Yi"];
-const UNSPACED = new RegExp(`^[${UNSPACED_SCRIPTS.map((script) => `\\p{Script_Extensions=${script}}`).join("")}]`, "u");
+const UNSPACED = new RegExp(`^(?!\\p{Script_Extensions=Latin})[${UNSPACED_SCRIPTS.map((script) => `\\p{Script_Extensions=${script}}`).join("")}]`, "u");
 const OF_WORD = /^[\p{Alphabetic}\p{N}\p{M}]/u;
 const ZERO_WIDTH_SPACE = "\u200b";
 /** Maximum mean number of characters of a script without spaces between the spaces of a text whose words spaces separate. */

@@ -7,8 +7,8 @@ const current = { engine: null };
  * Sets the engine: an object with `models()`, which returns a description as the server's `v1/models`; `steps(body, { key, signal,
  * onStep })`, which calls `onStep` for each step and returns the result; and `addPair(pair, key)`.
  */
-export function useEngine(engine) {
-  current.engine = engine;
+export function useEngine(chosen) {
+  current.engine = chosen;
 }
 
 export function engine() {

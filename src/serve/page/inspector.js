@@ -27,8 +27,9 @@ export function moveStep(by) {
   chooseStep((state.step ?? (by < 0 ? 1 : -1)) + by);
 }
 
-/** Looks into a step, and scrolls there. */
+/** Looks into a step, if it is one, and scrolls there. */
 function goToStep(step) {
+  if (step < 0) return;
   chooseStep(step);
   byId("inspector").scrollIntoView({ block: "nearest" });
 }

@@ -54,10 +54,11 @@ export function wordOfStep(step) {
   return token < target[1] ? targetWordOfToken()[token] : null;
 }
 
-/** The step of a token of the translation, or −1. */
+/** The step of a token of the translation, or −1, as in a sentence that is copied. */
 export function stepOfToken(token) {
-  const sentence = sentenceAt("target", token);
-  return sentence ? token - sentence.target[0] + sentence.steps[0] : -1;
+  const { target, steps } = sentenceAt("target", token) ?? { target: [0, 0], steps: [0, 0] };
+  const step = token - target[0] + steps[0];
+  return step < steps[1] ? step : -1;
 }
 
 /** The first step of a word of the translation, or −1. */
