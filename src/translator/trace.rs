@@ -108,8 +108,9 @@ impl PreparedTranslator {
         let mut translations = Vec::with_capacity(sentences.len());
         for ((read, segmented), steering) in read.iter().zip(&segmented).zip(&steering) {
             let recording = Recording { settings: &settings, candidates: options.candidates };
-            let mut on_step = |partial| on_step(joined.partial(partial));
-            let traced = self.trace_sentence(read, segmented, steering, recording, &mut on_step)?;
+            let traced = self.trace_sentence(read, segmented, steering, recording, &mut |partial| {
+                on_step(joined.partial(partial))
+            })?;
             let Some(trace) = traced else { return Ok(None) };
             joined.add(&trace);
             translations.push(vec![trace.translation]);
