@@ -9,16 +9,19 @@ use serde_json::Value;
 use super::identity::{Checkpoint, fingerprint_metadata};
 use super::model_dir::{CONFIG, ModelDir, RESUME, RESUME_JSON};
 use crate::parameters::Parameters;
-use crate::training::{RunLimits, Snapshot, TrainState, TrainingSettings};
+use crate::training::{BestValidations, RunLimits, Snapshot, TrainState, TrainingSettings};
 
 /// Metadata keys of resume.safetensors.
 const PROGRESS: &str = "progress";
 const SETTINGS: &str = "settings";
+const BEST_VALIDATIONS: &str = "best_validations";
 
 /// Training state of a resumable run.
 pub struct Resume {
     /// Progress of the run.
     pub progress: TrainState,
+    /// Translations of the best validations; none in older states.
+    pub best_validations: BestValidations,
     /// Last parameters by name.
     pub parameters: BTreeMap<String, Tensor>,
     /// Moments of the optimizer and the parameters' moving average, by name.
@@ -37,6 +40,7 @@ impl ModelDir {
             fingerprint_metadata(checkpoint)?,
             (PROGRESS.to_owned(), progress),
             (SETTINGS.to_owned(), settings),
+            (BEST_VALIDATIONS.to_owned(), serde_json::to_string(snapshot.best_validations)?),
         ]);
         let bytes = safetensors::serialize(snapshot.tensors(), Some(metadata))?;
         self.write_bytes(RESUME, &bytes)?;
@@ -61,7 +65,9 @@ impl ModelDir {
             bail!("{}: no valid training progress in the metadata", self.resume_path());
         };
         progress.check().map_err(|reason| anyhow!("{}: {reason}", self.resume_path()))?;
-        let mut resume = Resume { progress, parameters: BTreeMap::new(), moments: BTreeMap::new() };
+        let best_validations = metadata.get(BEST_VALIDATIONS).and_then(|json| serde_json::from_str(json).ok());
+        let best_validations = best_validations.unwrap_or_default();
+        let mut resume = Resume { progress, best_validations, parameters: BTreeMap::new(), moments: BTreeMap::new() };
         for (name, tensor) in tensors {
             match name.strip_prefix("parameter/") {
                 Some(name) => resume.parameters.insert(name.to_owned(), tensor),

@@ -19,7 +19,7 @@ use crate::model::TokenLexicon;
 use crate::parameters::Parameters;
 use crate::reporter::Reporter;
 use crate::text::Pair;
-use crate::training::{EpochData, Optimizer, TrainState};
+use crate::training::{BestValidations, EpochData, Optimizer, TrainState};
 use crate::translator::learn_aligner;
 
 /// A new training before its pairs are read.
@@ -162,5 +162,5 @@ fn initial_state(
     };
     let parameters = parameters.with_grad()?;
     let optimizer = Optimizer::new(&parameters, training.max_gradient_norm, training.ema_decay)?;
-    Ok(TrainedState { parameters, optimizer, progress })
+    Ok(TrainedState { parameters, optimizer, progress, best_validations: BestValidations::default() })
 }

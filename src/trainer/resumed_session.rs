@@ -16,7 +16,7 @@ use crate::checkpoint::{Config, DataSummary, ModelDir, Resume};
 use crate::error::usage_of;
 use crate::parameters::Parameters;
 use crate::reporter::{Reporter, Silent, counted};
-use crate::training::{EpochData, Optimizer, RunLimits, TrainState};
+use crate::training::{BestValidations, EpochData, Optimizer, RunLimits, TrainState};
 
 /// Resumes the training in `out` with these limits; unset ones stay.
 ///
@@ -63,7 +63,8 @@ pub(super) fn join(out: &Path, sources: &ResumedSources, device: &Device) -> Res
     let Config { architecture, training, .. } = &directory.checkpoint.config;
     let parameters = Parameters::initialize(&architecture.parameter_spec(), training.seed, device)?.with_grad()?;
     let optimizer = Optimizer::new(&parameters, training.max_gradient_norm, training.ema_decay)?;
-    let state = TrainedState { parameters, optimizer, progress: TrainState::default() };
+    let progress = TrainState::default();
+    let state = TrainedState { parameters, optimizer, progress, best_validations: BestValidations::default() };
     Session::new(directory, data, state, Timing { began, save_every: Duration::MAX })
 }
 
@@ -87,7 +88,8 @@ impl TrainingDir {
             &mut saved.moments,
         );
         let optimizer = optimizer.with_context(|| model_dir.resume_path())?;
-        Ok(TrainedState { parameters, optimizer, progress: saved.progress })
+        let Resume { progress, best_validations, .. } = saved;
+        Ok(TrainedState { parameters, optimizer, progress, best_validations })
     }
 }
 

@@ -16,8 +16,8 @@ use crate::parameters::Parameters;
 use crate::reporter::{Reporter, Silent};
 use crate::text::{EncodedCorpus, Pair};
 use crate::training::{
-    AlignmentTargets, EpochData, Event, Optimizer, StopReason, TrainState, TrainingLoop, TrainingLoopParts,
-    ValidationSet, unigram_perplexity,
+    AlignmentTargets, BestValidations, EpochData, Event, Optimizer, StopReason, TrainState, TrainingLoop,
+    TrainingLoopParts, ValidationSet, unigram_perplexity,
 };
 use crate::translator::Translator;
 
@@ -47,6 +47,8 @@ pub(super) struct TrainedState {
     pub parameters: Parameters,
     pub optimizer: Optimizer,
     pub progress: TrainState,
+    /// Translations of the best validations.
+    pub best_validations: BestValidations,
 }
 
 /// Times of a run.
@@ -64,6 +66,7 @@ pub(super) struct Session {
     model: RnnSearch,
     optimizer: Optimizer,
     progress: TrainState,
+    best_validations: BestValidations,
     timing: Timing,
 }
 
@@ -149,7 +152,8 @@ impl Session {
         let lexicon = directory.model_dir.load_lexicon(&directory.checkpoint)?;
         let model = RnnSearch::new(architecture.clone(), state.parameters)?;
         let model = model.with_lexicon(lexicon).with_precision(training.precision);
-        Ok(Self { directory, data, model, optimizer: state.optimizer, progress: state.progress, timing })
+        let TrainedState { optimizer, progress, best_validations, .. } = state;
+        Ok(Self { directory, data, model, optimizer, progress, best_validations, timing })
     }
 
     /// Restores the directory of a resumed training to the state that it resumes from.
@@ -171,7 +175,7 @@ impl Session {
     /// # Errors
     /// The loss is no longer finite, or a file cannot be written. The last good checkpoint remains.
     pub fn run(self, name: Option<&str>, context: RunContext) -> Result<TrainingOutcome> {
-        let Self { mut directory, data, model, optimizer, progress, timing } = self;
+        let Self { mut directory, data, model, optimizer, progress, best_validations, timing } = self;
         let RunContext { communicator, observer, .. } = context;
         // A resumed run has other limits than config.json says.
         let settings = &mut directory.checkpoint.config.training;
@@ -196,6 +200,7 @@ impl Session {
             model,
             optimizer,
             progress,
+            best_validations,
             settings,
             examples: &data.examples,
             validation: &validation,

@@ -1,14 +1,17 @@
 //! Translations of the best validations.
 
+use serde::{Deserialize, Serialize};
+
 use super::ValidationScore;
 
 /// Number of validations that are remembered. Worse ones hardly had a chance to choose the model.
 const REMEMBERED: usize = 30;
 
 /// Translations of the best validations so far, by which the bias of choosing among them is estimated.
-#[derive(Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct BestValidations(Vec<ScoredTranslations>);
 
+#[derive(Debug, Serialize, Deserialize)]
 struct ScoredTranslations {
     score: ValidationScore,
     translations: Vec<String>,

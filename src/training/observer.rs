@@ -4,7 +4,7 @@ use anyhow::Result;
 use candle_core::Tensor;
 use serde::Serialize;
 
-use super::{Optimizer, TrainState, TrainingSettings, ValidationReport};
+use super::{BestValidations, Optimizer, TrainState, TrainingSettings, ValidationReport};
 use crate::parameters::Parameters;
 use crate::reporter::{Reporter, Silent};
 use crate::text::TextSettings;
@@ -108,6 +108,8 @@ pub struct Snapshot<'a> {
     pub optimizer: &'a Optimizer,
     /// Training state.
     pub progress: &'a TrainState,
+    /// Translations of the best validations.
+    pub best_validations: &'a BestValidations,
 }
 
 impl Snapshot<'_> {

@@ -71,6 +71,8 @@ pub struct TrainingLoopParts<'a> {
     pub optimizer: Optimizer,
     /// Training state, checked by [`TrainState::check_position`].
     pub progress: TrainState,
+    /// Translations of the best validations before.
+    pub best_validations: BestValidations,
     /// Training settings.
     pub settings: &'a TrainingSettings,
     /// Training data.
@@ -113,8 +115,17 @@ impl<'a> TrainingLoop<'a> {
     /// # Errors
     /// The gradients cannot be allocated.
     pub fn new(parts: TrainingLoopParts<'a>) -> Result<Self> {
-        let TrainingLoopParts { model, optimizer, progress, settings, examples, validation, communicator, began } =
-            parts;
+        let TrainingLoopParts {
+            model,
+            optimizer,
+            progress,
+            best_validations,
+            settings,
+            examples,
+            validation,
+            communicator,
+            began,
+        } = parts;
         Ok(Self {
             seconds_before: progress.seconds,
             loop_start: LoopStart { time: Instant::now(), step: progress.step },
@@ -126,7 +137,7 @@ impl<'a> TrainingLoop<'a> {
             validation,
             processes: ProcessGroup::new(communicator),
             progress,
-            best_validations: BestValidations::default(),
+            best_validations,
             last_loss: None,
             began,
             consecutive_skips: 0,
@@ -140,7 +151,7 @@ impl<'a> TrainingLoop<'a> {
         &self.progress
     }
 
-    /// Estimates by how much the best validation of this run is better than the model is on other pairs, because validation
+    /// Estimates by how much the best validation is better than the model is on other pairs, because validation
     /// chose the model: in points of the metric.
     pub fn selection_bias(&self) -> f64 {
         self.validation.selection_bias(&self.best_validations, self.settings.metric, self.settings.seed)
@@ -496,7 +507,8 @@ impl<'a> TrainingLoop<'a> {
     fn snapshot(&self) -> Snapshot<'_> {
         let trained = self.model.parameters();
         let averaged = self.optimizer.average().unwrap_or(trained);
-        Snapshot { trained, averaged, optimizer: &self.optimizer, progress: &self.progress }
+        let Self { optimizer, progress, best_validations, .. } = self;
+        Snapshot { trained, averaged, optimizer, progress, best_validations }
     }
 }
 
@@ -549,6 +561,7 @@ mod tests {
             model: RnnSearch::new(architecture, parameters).unwrap(),
             optimizer,
             progress: TrainState::default(),
+            best_validations: BestValidations::default(),
             settings: &settings,
             examples: &examples,
             validation: &validation,

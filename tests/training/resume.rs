@@ -286,6 +286,13 @@ fn two_epochs_resumed_for_two_equal_four() {
     assert!(dir.read("parts/model.safetensors") == dir.read("whole/model.safetensors"));
     assert_eq!(config_of(&dir, "parts"), config_of(&dir, "whole"));
     assert!(state("parts") == state("whole"), "parameters or moments differ");
+    // The expected score is corrected by all validations, also those before.
+    let [parts, whole] = ["parts", "whole"].map(|out| {
+        let header = Tensors::read(&dir.read(&format!("{out}/resume.safetensors"))).header;
+        json(header["__metadata__"]["best_validations"].as_str().unwrap())
+    });
+    assert_eq!(whole.as_array().unwrap().len(), 4);
+    assert_eq!(parts, whole);
     let [parts, whole] = ["parts", "whole"].map(|out| dir.text(&format!("{out}/log.jsonl")).lines().count());
     assert_eq!(parts, whole);
 }
