@@ -47,17 +47,17 @@ impl Default for AttentionConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
-#[cfg_attr(feature = "cli", command(next_help_heading = "Attention"))]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct InferenceOverrides {
     /// Use hard attention: only the source token with the largest weight counts.
-    #[cfg_attr(feature = "cli", arg(long))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Attention", long))]
     pub hard_attention: bool,
 
     /// Softmax temperature of attention: below 1 sharper, above 1 flatter [default: as in training].
     #[cfg_attr(
         feature = "cli",
         arg(
+            help_heading = "Attention",
             id = "attention_temperature",
             long = "attention-temperature",
             value_name = "T",
@@ -68,7 +68,7 @@ pub struct InferenceOverrides {
     pub temperature: Option<f64>,
 
     /// Show the weights of this head, counted from 1 [default: the mean of all heads].
-    #[cfg_attr(feature = "cli", arg(long, value_name = "K"))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Attention", long, value_name = "K"))]
     pub head: Option<usize>,
 }
 

@@ -8,22 +8,21 @@ const FIGURES: &str = "Figures (--format svg)";
 
 /// Style of the figures of --format svg.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = FIGURES)]
 pub struct FigureArgs {
     /// Kind of figure.
-    #[arg(long, value_enum, default_value_t = SvgView::Matrix)]
+    #[arg(long, value_enum, default_value_t = SvgView::Matrix, help_heading = FIGURES)]
     pub view: SvgView,
 
     /// Write the weights in percent into the cells, in bold for links.
-    #[arg(long)]
+    #[arg(long, help_heading = FIGURES)]
     pub numbers: bool,
 
     /// Font size in pixels; the figure is scaled with it [default: 13].
-    #[arg(long, value_name = "PX", value_parser = parse_pixels, conflicts_with = "width")]
+    #[arg(long, value_name = "PX", value_parser = parse_pixels, conflicts_with = "width", help_heading = FIGURES)]
     pub font_size: Option<f64>,
 
     /// Width of the figure in pixels [default: as wide as needed].
-    #[arg(long, value_name = "PX", value_parser = parse_pixels)]
+    #[arg(long, value_name = "PX", value_parser = parse_pixels, help_heading = FIGURES)]
     pub width: Option<f64>,
 }
 

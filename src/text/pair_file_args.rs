@@ -13,26 +13,25 @@ use super::{Column, TableFormat};
 /// Layout of files of sentence pairs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
-#[cfg_attr(feature = "cli", command(next_help_heading = "Data"))]
 pub struct LayoutArgs {
     /// Read files of pairs as CSV, as .csv files always are: cells may be quoted; tabs, commas or semicolons separate them; a
     /// recognized header is left out.
-    #[cfg_attr(feature = "cli", arg(long))]
+    #[cfg_attr(feature = "cli", arg(long, help_heading = "Data"))]
     pub csv: bool,
 
     /// Skip the first line of each file, which holds the column names.
-    #[cfg_attr(feature = "cli", arg(long))]
+    #[cfg_attr(feature = "cli", arg(long, help_heading = "Data"))]
     pub header: bool,
 
     /// Columns of source and target in files with more columns, as numbers from 1 or as names in the first line. Of several
     /// files, those with only two columns need not have them.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "S,T", value_parser = parse_columns))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "S,T", value_parser = parse_columns, help_heading = "Data"))]
     pub columns: Option<SelectedColumns>,
 
     /// Column of features such as V;PST;3;SG, each of which becomes a token before the source text. Without --columns the
     /// first two columns are the pair. A model trained with features requires them [default: none; for a model trained with
     /// features, the column used in training, or the second column of input that has no target].
-    #[cfg_attr(feature = "cli", arg(long, value_name = "F", value_parser = parse_feature_column))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "F", value_parser = parse_feature_column, help_heading = "Data"))]
     pub features: Option<Column>,
 }
 

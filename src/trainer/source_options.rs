@@ -121,7 +121,6 @@ impl SourceOptions {
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
-#[cfg_attr(feature = "cli", command(next_help_heading = "Training"))]
 pub struct AttentionFiles {
     /// File of word links for guided alignment, instead of the statistical aligner's: one line of s-t links per training pair,
     /// as fast_align writes them. Words are separated by whitespace; in scripts without spaces, each character is one.
@@ -131,13 +130,14 @@ pub struct AttentionFiles {
             long,
             group = SourceOptions::CHANGEABLE,
             value_name = "FILE",
-            conflicts_with = "tag_source"
+            conflicts_with = "tag_source",
+            help_heading = "Training"
         )
     )]
     pub guide: Option<PathBuf>,
 
     /// Record attention on the pairs of this file, at most 20, instead of five validation pairs; implies --keep-attention.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE.tsv"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE.tsv", help_heading = "Training"))]
     pub attention_pairs: Option<PathBuf>,
 }
 

@@ -31,11 +31,10 @@ const MAX_RESULTS: usize = 1000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
-#[cfg_attr(feature = "cli", command(next_help_heading = "Search"))]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct DecodeOptions {
     /// Beam size; 1 is greedy search. Time and memory grow with it.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "K", default_value_t = 5))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "K", default_value_t = 5))]
     pub beam: usize,
 
     /// Maximum number of translations per sentence.
@@ -44,52 +43,52 @@ pub struct DecodeOptions {
 
     /// Strength A of length normalization. With --length-formula power, 0 favors short translations and 1 ranks by mean
     /// log-probability.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "A", default_value_t = HypothesisScoring::default().length_penalty))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "A", default_value_t = HypothesisScoring::default().length_penalty))]
     pub length_penalty: f64,
 
     /// Length normalization of scores.
-    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t = HypothesisScoring::default().length_formula))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_enum, default_value_t = HypothesisScoring::default().length_formula))]
     pub length_formula: LengthFormula,
 
     /// Coverage penalty B; 0 disables it. Adds B times the sum of ln min(1, 0.02 + a) to the log-probability, where a is the
     /// attention that a source token received. Unlike in Wu et al. 2016, 0.02 bounds each term, and --length-formula applies
     /// to the result.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "B", default_value_t = HypothesisScoring::default().coverage_penalty))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "B", default_value_t = HypothesisScoring::default().coverage_penalty))]
     pub coverage_penalty: f64,
 
     /// Maximum length of a translation in tokens, as a multiple of the source length; 20 more tokens are always allowed.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "F", default_value_t = LengthLimits::default().length_factor))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "F", default_value_t = LengthLimits::default().length_factor))]
     pub length_factor: f64,
 
     /// Do not repeat any sequence of N tokens within a translation [default: allow it].
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "N"))]
     pub no_repeat: Option<usize>,
 
     /// Sample translations from the model's distribution instead of searching: one, or --n-best of them in translate.
-    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "beam"))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, conflicts_with = "beam"))]
     pub sample: bool,
 
     /// Sample N translations and return the one most similar to all of them by chrF (minimum Bayes risk).
     #[cfg_attr(
         feature = "cli",
-        arg(long, value_name = "N", conflicts_with_all = ["beam", "sample"])
+        arg(help_heading = "Search", long, value_name = "N", conflicts_with_all = ["beam", "sample"])
     )]
     pub mbr: Option<usize>,
 
     /// Sampling temperature; below 1, probable tokens are sampled more often.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "T", default_value_t = 1.0))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "T", default_value_t = 1.0))]
     pub temperature: f64,
 
     /// Sample from only the K most probable tokens [default: all].
-    #[cfg_attr(feature = "cli", arg(long, value_name = "K"))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "K"))]
     pub top_k: Option<usize>,
 
     /// Sample from only the most probable tokens with a total probability of P.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "P", default_value_t = 1.0))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "P", default_value_t = 1.0))]
     pub top_p: f64,
 
     /// Random seed of sampling.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = 1))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "N", default_value_t = 1))]
     pub seed: u64,
 
     /// Prefix of translations; with white space at its end, whole words.

@@ -69,30 +69,32 @@ impl AlignerSource {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
-#[cfg_attr(feature = "cli", command(next_help_heading = "Links"))]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct LinkOptions {
     /// Source of word links; translate takes only auto and attention.
-    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t = LinksFrom::Auto))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_enum, default_value_t = LinksFrom::Auto))]
     pub links_from: LinksFrom,
 
     /// Model of the opposite direction; both models must support a link.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "DIR"))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_name = "DIR"))]
     #[serde(skip)]
     pub reverse_model: Option<PathBuf>,
 
     /// Symmetrize the links of both directions, instead of thresholding their joint scores.
-    #[cfg_attr(feature = "cli", arg(id = "symmetrize", long = "symmetrize", value_enum, value_name = "WAY"))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(help_heading = "Links", id = "symmetrize", long = "symmetrize", value_enum, value_name = "WAY")
+    )]
     #[serde(rename = "symmetrize")]
     pub symmetrization: Option<Symmetrization>,
 
     /// Minimum score of a link [default: 0.3; 0.1 without attention; 0.45 with attention only; 0.4 with --symmetrize or
     /// --direction].
-    #[cfg_attr(feature = "cli", arg(long, value_name = "W"))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_name = "W"))]
     pub threshold: Option<f32>,
 
     /// Word splitting [default: script; characters on a side with char or letter tokens].
-    #[cfg_attr(feature = "cli", arg(long, value_enum))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_enum))]
     pub words: Option<WordSplitting>,
 
     /// Saved statistical aligner; by default the translator's.

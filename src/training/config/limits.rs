@@ -14,28 +14,27 @@ const SAVE_EVERY: f64 = 5.0;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
-#[cfg_attr(feature = "cli", command(next_help_heading = "Training"))]
 pub struct RunLimits {
     /// Maximum number of epochs [default: chosen from the data].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, group = super::Preset::GROUP, value_name = "N"))]
+    #[cfg_attr(feature = "cli", arg(long, group = super::Preset::GROUP, value_name = "N", help_heading = "Training"))]
     pub max_epochs: Option<u64>,
 
     /// Time limit in minutes, including preparation and earlier runs [default: none]. The model size is chosen to fit it.
     /// Training stops earlier if further epochs would not help.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "M"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "M", help_heading = "Training"))]
     pub max_minutes: Option<f64>,
 
     /// Minutes between saves of the state for --resume; each validation saves it too [default: 5].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "M"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "M", help_heading = "Training"))]
     pub save_every: Option<f64>,
 
     /// Stop after N consecutive validations without improvement of score or loss [default: 6 with plateau; 10 with
     /// --init-from; else unlimited].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Training"))]
     pub patience: Option<u64>,
 }
 

@@ -42,7 +42,6 @@ impl Preset {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
-#[cfg_attr(feature = "cli", command(next_help_heading = "Model"))]
 pub struct ModelConfig {
     /// Unicode normalization of both sides [default: nfc].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,42 +83,42 @@ pub struct ModelConfig {
 
     /// Preset of model size and training length; more specific options override it [default: auto].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_enum))]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Model"))]
     pub preset: Option<Preset>,
 
     /// Dimension of the embeddings [default: by preset].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, group = Preset::GROUP, value_name = "N"))]
+    #[cfg_attr(feature = "cli", arg(long, group = Preset::GROUP, value_name = "N", help_heading = "Model"))]
     pub embedding_size: Option<usize>,
 
     /// Dimension of the decoder state, an even number; each encoder direction has half of it [default: by preset].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, group = Preset::GROUP, value_name = "N"))]
+    #[cfg_attr(feature = "cli", arg(long, group = Preset::GROUP, value_name = "N", help_heading = "Model"))]
     pub hidden_size: Option<usize>,
 
     /// Dimension of the projected queries and keys, for score functions that project both [default: by preset].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, group = Preset::GROUP, value_name = "N"))]
+    #[cfg_attr(feature = "cli", arg(long, group = Preset::GROUP, value_name = "N", help_heading = "Model"))]
     pub attention_size: Option<usize>,
 
     /// Attention score function [default: additive].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "SCORE"))]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "SCORE", help_heading = "Model"))]
     pub attention: Option<ScoreName>,
 
     /// Decoder cell [default: conditional].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_enum))]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Model"))]
     pub decoder: Option<DecoderKind>,
 
     /// Number of attention heads [default: 1].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Model"))]
     pub heads: Option<usize>,
 
     /// Softmax temperature of attention: below 1 sharper, above 1 flatter [default: 1].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "T", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Model"))]
     pub attention_temperature: Option<f64>,
 
     /// Use hard attention: one source token at a time. `sampled`, also without a value, draws it by weight in training with a
@@ -134,23 +133,24 @@ pub struct ModelConfig {
             value_enum,
             value_name = "HOW",
             num_args = 0..=1,
-            default_missing_value = "sampled"
+            default_missing_value = "sampled",
+            help_heading = "Model"
         )
     )]
     pub hard_attention: Option<AttentionMode>,
 
     /// Number of encoder layers [default: 1].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Model"))]
     pub layers: Option<usize>,
 
     /// Do not tie the output layer's weights to the target embeddings.
-    #[cfg_attr(feature = "cli", arg(long))]
+    #[cfg_attr(feature = "cli", arg(long, help_heading = "Model"))]
     pub no_tied_embeddings: bool,
 
     /// Source of the decoder's initial state [default: mean].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_enum))]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Model"))]
     pub initial_state: Option<InitialState>,
 }
 

@@ -21,7 +21,6 @@ const MAX_GUIDED_ALIGNMENT: f64 = 1000.0;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
-#[cfg_attr(feature = "cli", command(next_help_heading = "Training"))]
 pub struct RunConfig {
     /// Maximum number of tokens per side; longer pairs are skipped [default: 128].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,31 +30,31 @@ pub struct RunConfig {
     /// Dropout rate of embeddings, annotations, states and readout [default: 0.3; 0.5 for single words without features; 0.2 for
     /// few distinct words].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "P"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "P", help_heading = "Training"))]
     pub dropout: Option<f64>,
 
     /// BPE-dropout: probability of skipping a merge, so that segmentations vary between epochs; bpe only [default: 0.1 below
     /// 5,000 pairs, else 0; 0 for few distinct words].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "P", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Training"))]
     pub bpe_dropout: Option<f64>,
 
     /// Share of pairs to concatenate with another pair, chosen anew in each epoch, for longer training sentences [default: 0.2
     /// for few distinct words, else 0].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "P", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Training"))]
     pub concat_pairs: Option<f64>,
 
     /// Share of pairs in which the beginning of the stem becomes that of another word, chosen anew in each epoch, so that forms
     /// of unknown words are learned; needs characters on both sides [default: 0.5 for words with features, else 0].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "P", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Training"))]
     pub hallucination: Option<f64>,
 
     /// Number of teachers: further models with other seeds, whose translations of the training sentences the model learns too
     /// (sequence-level knowledge distillation). They are trained first, in the --out directory.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Training"))]
     pub teachers: Option<usize>,
 
     /// Weight of the guided alignment loss, which trains attention on the links of the statistical aligner. 0 disables it and
@@ -67,94 +66,98 @@ pub struct RunConfig {
             long,
             value_name = "WEIGHT",
             num_args = 0..=1,
-            default_missing_value = "0.5"
+            default_missing_value = "0.5",
+            help_heading = "Training"
         )
     )]
     pub guided_alignment: Option<f64>,
 
     /// Label smoothing: probability mass spread over all tokens [default: 0.1].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "E"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "E", help_heading = "Training"))]
     pub label_smoothing: Option<f64>,
 
     /// Decay per step of the exponential moving average (EMA) of the parameters; 0 disables averaging [default: 0.999].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "D", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "D", allow_negative_numbers = true, help_heading = "Training"))]
     pub ema_decay: Option<f64>,
 
     /// Sentence pairs per batch [default: chosen from the data].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", conflicts_with = "batch_tokens"))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "N", conflicts_with = "batch_tokens", help_heading = "Training")
+    )]
     pub batch_sentences: Option<usize>,
 
     /// Target tokens per batch, instead of --batch-sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Training"))]
     pub batch_tokens: Option<usize>,
 
     /// Learning rate of Adam [default: by preset; half of that with --init-from].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, group = super::Preset::GROUP, value_name = "R"))]
+    #[cfg_attr(feature = "cli", arg(long, group = super::Preset::GROUP, value_name = "R", help_heading = "Training"))]
     pub learning_rate: Option<f64>,
 
     /// Number of warmup steps of the learning rate [default: 100; 30 with --init-from].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Training"))]
     pub warmup_steps: Option<u64>,
 
     /// Learning rate schedule after warmup [default: hold; cosine for single words; plateau with --decay].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_enum))]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Training"))]
     pub schedule: Option<Schedule>,
 
     /// Factor on the learning rate after two consecutive validations without improvement; only for --schedule plateau
     /// [default: 0.5].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "F"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "F", help_heading = "Training"))]
     pub decay: Option<f64>,
 
     /// Maximum global norm of the gradients; larger ones are clipped [default: 1].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "R"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "R", help_heading = "Training"))]
     pub max_gradient_norm: Option<f64>,
 
     /// Precision of matrix products on the CPU. Parameters, sums and all other arithmetic are f32 [default: f32].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_enum))]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Training"))]
     pub precision: Option<PrecisionOption>,
 
     /// Number of steps between validations [default: one epoch].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Training"))]
     pub validate_every: Option<u64>,
 
     /// Validation metric that selects the best model [default: bleu; chrf for short texts; exact-match for single words in
     /// characters].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_enum))]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Training"))]
     pub metric: Option<Metric>,
 
     /// Keep the models of the K best validations, each in a directory of its own in kept/ of the --out directory.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "K", conflicts_with = "keep_last"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "K", conflicts_with = "keep_last", help_heading = "Training"))]
     pub keep_best: Option<usize>,
 
     /// Keep the models of the last K validations in the same way.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "K"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "K", help_heading = "Training"))]
     pub keep_last: Option<usize>,
 
     /// Record attention on a few validation pairs at each validation, and show it in attention.html.
-    #[cfg_attr(feature = "cli", arg(long))]
+    #[cfg_attr(feature = "cli", arg(long, help_heading = "Training"))]
     pub keep_attention: bool,
 
     /// Write event files for TensorBoard to the --out directory.
-    #[cfg_attr(feature = "cli", arg(long))]
+    #[cfg_attr(feature = "cli", arg(long, help_heading = "Training"))]
     pub tensorboard: bool,
 
     /// Seed of all random numbers [default: 1].
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Training"))]
     pub seed: Option<u64>,
 }
 
