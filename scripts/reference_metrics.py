@@ -1,14 +1,14 @@
-"""Generates reference scores for the tests of BLEU, chrF and TER with sacrebleu.
+"""Generates reference scores for the tests of BLEU, chrF, chrF++ and TER with sacrebleu.
 
 This writes tests/reference/metrics.json: small corpora that cover edge cases, each with its corpus
 BLEU (exponential smoothing, order 4) and the tokenized hypotheses by tokenization, chrF (character
-order 6, beta 2, no words) and TER. tests/reference/significance.json has the hypotheses of two systems,
+order 6, beta 2), chrF++ (with words and pairs of words) and TER. tests/reference/significance.json has the hypotheses of two systems,
 the confidence intervals of their scores, and the p-values of their differences. The output is
 deterministic.
 
 Needs: pip install sacrebleu
 Run from the repository root: python scripts/reference_metrics.py
-With a program and files of text, this compares the program's BLEU of thousands of odd lines with
+With a program and files of text, this compares the program's scores of thousands of odd lines with
 sacrebleu's: python scripts/reference_metrics.py target/release/softalign data/test.tsv
 """
 
@@ -219,6 +219,7 @@ def score(name, pairs):
         "references": references,
         "tokenizers": by_tokenizer,
         "chrf": CHRF().corpus_score(hypotheses, [references]).score,
+        "chrf_pp": CHRF(word_order=2).corpus_score(hypotheses, [references]).score,
         "ter": TER().corpus_score(hypotheses, [references]).score,
     }
 
@@ -241,7 +242,7 @@ def odd_pairs(lines, count):
 
 
 def compare(program, files):
-    """Compares the program's BLEU of thousands of odd lines with sacrebleu's, for each tokenization."""
+    """Compares the program's scores of thousands of odd lines with sacrebleu's, BLEU for each tokenization."""
     lines = [line for file in files for line in Path(file).read_text(encoding="utf-8").split("\n") if line.strip()]
     pairs = odd_pairs(lines, 5000)
     hypotheses, references = map(list, zip(*pairs))
@@ -255,6 +256,10 @@ def compare(program, files):
             expected = BLEU(tokenize=tokenizer).corpus_score(hypotheses, [references]).score
             print(f"{tokenizer}: BLEU {found['bleu']:.6f}, sacrebleu's {expected:.6f}")
             assert abs(found["bleu"] - expected) < 1e-9, tokenizer
+        for key, metric in [("chrf", CHRF()), ("chrf_pp", CHRF(word_order=2))]:
+            expected = metric.corpus_score(hypotheses, [references]).score
+            print(f"{key}: {found[key]:.6f}, sacrebleu's {expected:.6f}")
+            assert abs(found[key] - expected) < 1e-9, key
 
 
 def main():

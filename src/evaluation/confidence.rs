@@ -4,8 +4,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::metrics::{
-    BleuStats, ChrfStats, Confidence, EditStats, ScoreOptions, Significance, TerStats, confidence, edited_symbols,
-    significance,
+    BleuStats, ChrfPpStats, ChrfStats, Confidence, EditStats, ScoreOptions, Significance, TerStats, confidence,
+    edited_symbols, significance,
 };
 
 /// A value for each metric that has sufficient statistics.
@@ -15,6 +15,8 @@ pub struct PerMetric<T> {
     pub bleu: T,
     /// Value for chrF.
     pub chrf: T,
+    /// Value for chrF++.
+    pub chrf_pp: T,
     /// Value for the translation edit rate.
     pub ter: T,
     /// Value for the word error rate of single words.
@@ -30,6 +32,7 @@ pub struct PerMetric<T> {
 pub struct SegmentStats {
     bleu: Vec<BleuStats>,
     chrf: Vec<ChrfStats>,
+    chrf_pp: Vec<ChrfPpStats>,
     ter: Vec<TerStats>,
     /// Words and symbols with errors; `None` for sentences.
     single_words: Option<[Vec<EditStats>; 2]>,
@@ -47,6 +50,7 @@ impl SegmentStats {
                 BleuStats::of_segment(translation, reference, tokenizer)
             }),
             chrf: stats(translations, references, ChrfStats::of_segment),
+            chrf_pp: stats(translations, references, ChrfPpStats::of_segment),
             ter: stats(translations, references, TerStats::of_segment),
             single_words: single_words.then(|| {
                 [
@@ -66,6 +70,7 @@ impl SegmentStats {
         PerMetric {
             bleu: confidence(&self.bleu, seed),
             chrf: confidence(&self.chrf, seed),
+            chrf_pp: confidence(&self.chrf_pp, seed),
             ter: confidence(&self.ter, seed),
             wer,
             per,
@@ -81,6 +86,7 @@ impl SegmentStats {
         PerMetric {
             bleu: significance(&baseline.bleu, &self.bleu, seed),
             chrf: significance(&baseline.chrf, &self.chrf, seed),
+            chrf_pp: significance(&baseline.chrf_pp, &self.chrf_pp, seed),
             ter: significance(&baseline.ter, &self.ter, seed),
             wer,
             per,

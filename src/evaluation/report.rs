@@ -96,7 +96,7 @@ fn pair_count(pairs: usize) -> Measure {
 }
 
 fn translation_measures(evaluation: &Evaluation) -> Vec<Measure> {
-    let CorpusScores { pairs, bleu, chrf, exact_match, errors, ter, perplexity } = evaluation.scores;
+    let CorpusScores { pairs, bleu, chrf, chrf_pp, exact_match, errors, ter, perplexity } = evaluation.scores;
     let intervals = evaluation.confidence;
     let mut measures = vec![pair_count(pairs)];
     match errors {
@@ -111,6 +111,8 @@ fn translation_measures(evaluation: &Evaluation) -> Vec<Measure> {
             Measure::score("BLEU", "words and phrases as in the references, of 100", bleu)
                 .with_interval(intervals.map(|all| all.bleu)),
             Measure::score("chrF", CHRF, chrf).with_interval(intervals.map(|all| all.chrf)),
+            Measure::score("chrF++", "chrF with words and pairs of words", chrf_pp)
+                .with_interval(intervals.map(|all| all.chrf_pp)),
             Measure::score("TER", "edits to the references, per 100 words", ter)
                 .with_interval(intervals.map(|all| all.ter)),
             Measure::percent("exact match", EXACT_MATCH, exact_match),

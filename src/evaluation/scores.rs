@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::gold::UNKNOWN_SIZE;
 use crate::alignment::{AlignmentMetrics, BestThreshold, Gold, Link, LinkOffset, OffsetCounts, ThresholdSearch};
-use crate::metrics::{ErrorRates, ScoreOptions, Scores, perplexity, translation_edit_rate};
+use crate::metrics::{ErrorRates, ScoreOptions, Scores, chrf_pp, perplexity, translation_edit_rate};
 use crate::translator::LinkedPair;
 
 /// Output of a system for one pair.
@@ -47,6 +47,8 @@ pub struct CorpusScores {
     pub bleu: f64,
     /// chrF, as sacrebleu computes it.
     pub chrf: f64,
+    /// chrF++, as sacrebleu computes it.
+    pub chrf_pp: f64,
     /// Share of translations that equal their reference.
     pub exact_match: f64,
     /// Error rates, by name those of sentences or of single words.
@@ -70,6 +72,7 @@ impl CorpusScores {
             pairs: results.len(),
             bleu,
             chrf,
+            chrf_pp: chrf_pp(&translations, &references),
             exact_match,
             errors,
             ter: translation_edit_rate(&translations, &references),

@@ -29,7 +29,7 @@ use serde::Serialize;
 pub use bleu::{Bleu, BleuStats, bleu, signature};
 pub use bleu_tokenizer::BleuTokenizer;
 pub use calibration::{LogisticRegression, expected_calibration_error};
-pub use chrf::{ChrfStats, ChrfText, chrf};
+pub use chrf::{ChrfPpStats, ChrfStats, ChrfText, chrf, chrf_pp};
 pub use edit_distance::{EditStats, character_error_rate, edit_distance, exact_match, unedited, word_error_rate};
 pub use error_rates::{ErrorRates, edited_symbols};
 pub use length_buckets::{LengthBucket, length_buckets};

@@ -310,9 +310,10 @@ impl ModelQuality {
         } else {
             format!(", less {:.1} because they also chose the model", self.selection_bias)
         };
+        let text = if self.single_words { "other words" } else { "other text of this kind, by the same translators" };
         format!(
-            "expect on other text of this kind: {before}{score:.1}{after} (95 % confidence: {low:.1} to {high:.1}), measured on {} \
-             pairs held out from training{corrected}",
+            "expect on {text}: {before}{score:.1}{after} (95 % confidence: {low:.1} to {high:.1}), measured on {} pairs held out \
+             from training{corrected}",
             self.pairs
         )
     }
@@ -422,7 +423,7 @@ mod tests {
         let useless = ModelQuality { perplexity: Perplexities { new: 390.0, ..unfinished }, ..quality() };
         assert!(useless.lines().len() == 1 && useless.lines()[0].contains("useless"));
         let words = ModelQuality { metric: Metric::ExactMatch, single_words: true, unseen_sources: None, ..quality() };
-        assert!(words.lines()[0].contains("16.3 % right"), "{:?}", words.lines());
+        assert!(words.lines()[0].starts_with("expect on other words: 16.3 % right"), "{:?}", words.lines());
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 use softalign::metrics::{
-    BleuStats, BleuTokenizer, ChrfStats, SufficientStats, TerStats, bleu, chrf, confidence, signature, significance,
-    translation_edit_rate,
+    BleuStats, BleuTokenizer, ChrfStats, SufficientStats, TerStats, bleu, chrf, chrf_pp, confidence, signature,
+    significance, translation_edit_rate,
 };
 
 #[derive(Deserialize)]
@@ -19,6 +19,7 @@ struct ReferenceCorpus {
     references: Vec<String>,
     tokenizers: BTreeMap<String, ReferenceBleu>,
     chrf: f64,
+    chrf_pp: f64,
     ter: f64,
 }
 
@@ -83,6 +84,8 @@ fn chrf_matches_sacrebleu() {
     for corpus in corpora() {
         let found = chrf(&corpus.hypotheses, &corpus.references);
         assert_close(found, corpus.chrf, &format!("chrF of {}", corpus.name));
+        let found = chrf_pp(&corpus.hypotheses, &corpus.references);
+        assert_close(found, corpus.chrf_pp, &format!("chrF++ of {}", corpus.name));
     }
 }
 

@@ -160,7 +160,7 @@ class Evaluation:
         The scored translations.
     pairs : int
         Number of pairs.
-    bleu, chrf, ter, exact_match : float
+    bleu, chrf, chrf_pp, ter, exact_match : float
         Scores in percent.
     signature : str
         BLEU's signature in sacrebleu's notation.
@@ -186,6 +186,7 @@ class Evaluation:
     pairs: int
     bleu: float
     chrf: float
+    chrf_pp: float
     ter: float
     exact_match: float
     signature: str
