@@ -182,7 +182,7 @@ fn run_on<R: Send>(threads: usize, work: impl FnOnce() -> Result<R> + Send) -> R
 fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize, learning_rate: f64) -> Result<(f64, f64)> {
     let rate = 0.3;
     let rates = DropoutRates { embeddings: rate, annotations: rate, states: rate, readout: rate };
-    let lengths: Vec<_> = examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
+    let lengths: Vec<_> = examples.iter().map(Example::length).collect();
     let batches = bucketed(&lengths, BatchSize::Sentences(64), &mut SeededRng::new(1, "shuffle", 0));
     let mut gradients = Gradients::zeros(model.parameters())?;
     let mut optimizer = Optimizer::new(model.parameters(), 1.0, None)?;

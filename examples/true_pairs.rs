@@ -31,8 +31,9 @@ use softalign::attention::{Cosine, Pooled, pool};
 use softalign::kernels::reference::cross_entropy::cross_entropy_sums;
 use softalign::parameters::{Gradients, Init, Linear, ParameterSpec, Parameters};
 use softalign::random::SeededRng;
+use softalign::read_pairs;
 use softalign::render::Heatmap;
-use softalign::text::{BatchSize, Normalization, PaddedBatch, Tokenization, Vocabulary, bucketed, read_tsv};
+use softalign::text::{BatchSize, ExampleLength, Normalization, PaddedBatch, Tokenization, Vocabulary, bucketed};
 use softalign::training::Optimizer;
 
 use Kind::{OtherSentence, True, WordReplaced};
@@ -64,7 +65,7 @@ enum Kind {
 
 fn main() -> Result<()> {
     let common::Run { quick, seed } = common::arguments::<Arguments>().run;
-    let mut pairs = read_tsv(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/train.tsv"))?;
+    let mut pairs = read_pairs(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/train.tsv"))?;
     SeededRng::new(seed, "pairs", 0).shuffle(&mut pairs);
     pairs.truncate(if quick { HELD_OUT + 6000 } else { pairs.len() });
     let (english, english_words) = encode(pairs.iter().map(|pair| pair.source.to_lowercase()).collect())?;
@@ -90,7 +91,8 @@ fn encode(texts: Vec<String>) -> Result<(Vec<Vec<u32>>, Vocabulary)> {
 
 /// Batches of pairs of similar length.
 fn batches<'a>(pairs: &'a [Pair], rng: &mut SeededRng) -> Vec<Vec<&'a Pair>> {
-    let lengths: Vec<_> = pairs.iter().map(|[english, french]| (english.len(), french.len())).collect();
+    let lengths: Vec<_> =
+        pairs.iter().map(|[english, french]| ExampleLength { source: english.len(), target: french.len() }).collect();
     let batches = bucketed(&lengths, BATCH, rng).into_iter();
     batches.map(|batch| batch.into_iter().map(|index| &pairs[index]).collect()).collect()
 }

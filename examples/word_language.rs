@@ -29,8 +29,9 @@ use softalign::attention::{Additive, Pooled, pool};
 use softalign::kernels::reference::cross_entropy::cross_entropy_sums;
 use softalign::parameters::{Gradients, Init, Linear, ParameterSpec, Parameters};
 use softalign::random::SeededRng;
+use softalign::read_pairs;
 use softalign::render::Heatmap;
-use softalign::text::{Normalization, PaddedBatch, Pair, Tokenization, Vocabulary, read_tsv};
+use softalign::text::{Normalization, PaddedBatch, Pair, Tokenization, Vocabulary};
 use softalign::training::Optimizer;
 
 const LANGUAGES: [&str; 2] = ["English", "French"];
@@ -85,7 +86,7 @@ fn main() -> Result<()> {
 
 /// Words that occur in one language only, with its index.
 fn words() -> Result<Vec<(String, usize)>> {
-    let pairs = read_tsv(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/train.tsv"))?;
+    let pairs = read_pairs(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/train.tsv"))?;
     let words = |side: fn(&Pair) -> &str| -> BTreeSet<String> {
         let words = pairs.iter().flat_map(|pair| side(pair).split(|letter: char| !letter.is_alphabetic()));
         words.filter(|word| word.chars().count() > 1).map(str::to_lowercase).collect()

@@ -107,7 +107,7 @@ impl From<candle_core::Error> for Error {
 pub struct UsageError {
     /// The option by its name on the command line, without dashes, if the error is about one.
     pub option: Option<String>,
-    /// What is wrong with it. Other options have their names on the command line: `--sample`.
+    /// Description of what is wrong with the option. Other options have their names on the command line: `--sample`.
     pub reason: String,
 }
 

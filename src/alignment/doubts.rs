@@ -7,18 +7,18 @@ use serde::Serialize;
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub enum Doubt {
-    /// Its confidence is below that of most validation translations.
+    /// The confidence is below that of most validation translations.
     Confidence,
     /// More source words are without attention than in most validation translations.
     Uncovered,
-    /// It repeats tokens over and over.
+    /// The translation repeats tokens over and over.
     Repetition,
-    /// More of its words are unknown than in most validation translations.
+    /// More target words are unknown than in most validation translations.
     Nonwords,
 }
 
 impl Doubt {
-    /// Returns its name in JSON.
+    /// Returns the name of the reason in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Confidence => "confidence",

@@ -70,9 +70,9 @@ pub struct DoubtLimits {
 /// Base model of a warm start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BaseModel {
-    /// Its directory, as given on the command line.
+    /// Directory of the base model, as given on the command line.
     pub model: String,
-    /// Vocabulary overlap with it, source and target.
+    /// Overlap of the vocabularies with those of the base model, source and target.
     #[serde(alias = "units")]
     pub tokens: [VocabOverlap; 2],
 }

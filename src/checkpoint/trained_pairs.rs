@@ -75,11 +75,11 @@ impl ModelDir {
             return Ok(None);
         }
         let bytes = self.read_bytes(TRAINED_PAIRS)?;
-        let damaged = || format!("{}: damaged, or not a safetensors file", self.path().join(TRAINED_PAIRS).display());
-        let header = Header::read(&mut &bytes[..], bytes.len() as u64).with_context(damaged)?;
+        let damaged = format!("{}: damaged, or not a safetensors file", self.path().join(TRAINED_PAIRS).display());
+        let header = Header::read(&mut &bytes[..], bytes.len() as u64).context(damaged.clone())?;
         self.check_fingerprint(TRAINED_PAIRS, checkpoint, &header.metadata)?;
         let hashes = SafeTensors::deserialize(&bytes).map_err(anyhow::Error::from);
-        let hashes = hashes.and_then(|file| array(&file, HASHES, Dtype::U32)).with_context(damaged)?;
+        let hashes = hashes.and_then(|file| array(&file, HASHES, Dtype::U32)).context(damaged)?;
         Ok(Some(TrainedPairs::sorted(hashes)))
     }
 }
@@ -93,12 +93,11 @@ mod tests {
 
     #[test]
     fn counts_pairs_of_the_set() {
-        let pairs =
-            |texts: &[[&str; 2]]| texts.iter().map(|[source, target]| Pair::new(*source, *target)).collect::<Vec<_>>();
-        let trained = pairs(&[["a b", "c"], ["a", "b c"], ["e\u{301}", "f"]]);
+        let trained = [["a b", "c"], ["a", "b c"], ["e\u{301}", "f"]].map(|[source, target]| Pair::new(source, target));
         let set = TrainedPairs::new(&trained, Normalization::NONE);
         assert_eq!(set.count(&trained, Normalization::NONE), 3);
-        let others = pairs(&[["a b ", " c"], ["a", "b"], ["c", "a b"], ["a b", "c d"]]);
+        let others = [["a b ", " c"], ["a", "b"], ["c", "a b"], ["a b", "c d"]]
+            .map(|[source, target]| Pair::new(source, target));
         assert_eq!(set.count(&others, Normalization::NONE), 1);
         let more = TrainedPairs::new(&others, Normalization::NONE);
         assert_eq!(set.with(more).count(&others, Normalization::NONE), 4);

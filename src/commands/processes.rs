@@ -31,12 +31,12 @@ const REPORT_DELAY: Duration = Duration::from_secs(2);
 
 /// The processes of this command.
 pub enum Processes {
-    /// This one only.
+    /// A single process.
     Single,
-    /// All that `mpirun` started.
+    /// Processes that `mpirun` started.
     #[cfg(feature = "mpi")]
     Mpi(MpiCommunicator),
-    /// One for each GPU.
+    /// A process for each GPU.
     #[cfg(feature = "nccl")]
     Nccl(NcclCommunicator),
 }

@@ -190,11 +190,7 @@ impl<'a> Repl<'a> {
         };
         let mut found = translator.translate(&sentence, self.count, &mut |_| {})?;
         let mut warnings = LineWarnings::default();
-        warnings.add_translation(self.count, &found[0][0]);
-        warnings.add_source(self.count, &sentence[0].text[sentence[0].prefix_len..], translator.translator());
-        if let Some(source) = form.with_features(&sentence[0]) {
-            warnings.add_features(self.count, source, translator.translator());
-        }
+        self.setup.warn(&mut warnings, self.count, &sentence[0], &found[0][0]);
         self.results.report(&warnings, self.console);
         self.results.write(self.count, &sentence, &found, &Unreadable::new(OnError::Fail))?;
         self.count += 1;

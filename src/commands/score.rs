@@ -153,7 +153,7 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     let mut warnings = LineWarnings::default();
     cut.collect::<BTreeSet<usize>>().into_iter().for_each(|sentence| warnings.add_truncated(sentence));
     for RankedHypothesis { entry, log_probability, score } in ranked(&entries, &scored, args.length_penalty) {
-        let line = entry.line((FEATURE, log_probability), score);
+        let line = entry.line(FEATURE, log_probability, score);
         let line = output.shown(&line).into_owned();
         output.with(|out| writeln!(out, "{line}"))?;
     }

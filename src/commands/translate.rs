@@ -137,14 +137,9 @@ impl ChunkedWork for LineTranslator<'_> {
     }
 
     fn process(&mut self, first: usize, chunk: &[Sentence], unreadable: &Unreadable) -> Result<()> {
-        let TranslationSetup { translator, form } = &self.setup;
-        let mut translated = translator.translate(chunk, first, &mut |count| self.bar.advance(count))?;
+        let mut translated = self.setup.translator.translate(chunk, first, &mut |count| self.bar.advance(count))?;
         for (id, (sentence, translations)) in (first..).zip(chunk.iter().zip(&translated)) {
-            self.warnings.add_translation(id, &translations[0]);
-            self.warnings.add_source(id, &sentence.text[sentence.prefix_len..], translator.translator());
-            if let Some(source) = form.with_features(sentence) {
-                self.warnings.add_features(id, source, translator.translator());
-            }
+            self.setup.warn(&mut self.warnings, id, sentence, &translations[0]);
         }
         self.table.add_rows(&self.lines, &mut translated);
         let bar = self.bar.handle();

@@ -10,7 +10,8 @@ use super::input_format::SentenceLines;
 use crate::cli::{LayoutArgs, TranslateArgs};
 use crate::text::{Pair, TableFormat, file_name, read_numbered, read_table};
 use crate::translator::{
-    DecodeOptions, LinkOptions, MAX_PHRASE, PreparedTranslator, TranslateOptions, Translator, UnknownSentences,
+    DecodeOptions, LineWarnings, LinkOptions, MAX_PHRASE, PreparedTranslator, Sentence, TranslateOptions, Translation,
+    Translator, UnknownSentences,
 };
 
 /// Translator with the format of its input.
@@ -39,6 +40,16 @@ impl TranslationSetup {
             ));
         }
         Ok(Self { translator, form })
+    }
+
+    /// Adds the warnings about a sentence and its best translation. `id` is the index of the sentence.
+    pub fn warn(&self, warnings: &mut LineWarnings, id: usize, sentence: &Sentence, best: &Translation) {
+        let translator = self.translator.translator();
+        warnings.add_translation(id, best);
+        warnings.add_source(id, &sentence.text[sentence.prefix_len..], translator);
+        if let Some(source) = self.form.with_features(sentence) {
+            warnings.add_features(id, source, translator);
+        }
     }
 }
 

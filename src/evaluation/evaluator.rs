@@ -32,17 +32,28 @@ const MAX_SCORED: usize = 20_000;
 /// # Ok::<(), softalign::Error>(())
 /// ```
 pub struct Evaluator<'a> {
-    pairs: &'a [Pair],
-    untagged: Option<Vec<Pair>>,
-    numbers: LineNumbers,
-    gold: Option<Vec<Gold>>,
-    by_length: bool,
-    search_threshold: bool,
-    confidence: bool,
-    tokenize: Option<BleuTokenizer>,
-    options: DecodeOptions,
-    precision: PrecisionOption,
-    reporter: &'a dyn Reporter,
+    /// Sentence pairs.
+    pub pairs: &'a [Pair],
+    /// Pairs without source tags and features, which do not count as words.
+    pub untagged: Option<Vec<Pair>>,
+    /// Line numbers of the pairs, for messages.
+    pub numbers: LineNumbers,
+    /// Gold alignments, one for each pair, with which links are compared.
+    pub gold: Option<Vec<Gold>>,
+    /// Also scores by the length of the source.
+    pub by_length: bool,
+    /// Also searches for the threshold of links with the lowest alignment error rate.
+    pub search_threshold: bool,
+    /// Also computes confidence intervals, by resampling with the seed of the decoding options.
+    pub confidence: bool,
+    /// Tokenization of BLEU; by default it suits the script of the references.
+    pub tokenize: Option<BleuTokenizer>,
+    /// Options of translating.
+    pub options: DecodeOptions,
+    /// Precision of products in search.
+    pub precision: PrecisionOption,
+    /// Reporter of messages and progress.
+    pub reporter: &'a dyn Reporter,
 }
 
 /// A system to evaluate.
@@ -123,71 +134,6 @@ impl<'a> Evaluator<'a> {
             precision: PrecisionOption::F32,
             reporter: &Silent,
         }
-    }
-
-    /// Returns the pairs.
-    pub fn pairs(&self) -> &'a [Pair] {
-        self.pairs
-    }
-
-    /// Compares links with gold alignments, one for each pair.
-    #[must_use]
-    pub fn gold(self, gold: Vec<Gold>) -> Self {
-        Self { gold: Some(gold), ..self }
-    }
-
-    /// Also searches for the threshold of links with the lowest alignment error rate.
-    #[must_use]
-    pub fn search_threshold(self, search_threshold: bool) -> Self {
-        Self { search_threshold, ..self }
-    }
-
-    /// Also scores by the length of the source.
-    #[must_use]
-    pub fn by_length(self, by_length: bool) -> Self {
-        Self { by_length, ..self }
-    }
-
-    /// Also computes confidence intervals, by resampling with the seed of the decoding options.
-    #[must_use]
-    pub fn confidence(self, confidence: bool) -> Self {
-        Self { confidence, ..self }
-    }
-
-    /// Sets the tokenization of BLEU, which otherwise suits the script of the references.
-    #[must_use]
-    pub fn tokenize(self, tokenize: Option<BleuTokenizer>) -> Self {
-        Self { tokenize, ..self }
-    }
-
-    /// Translates with these options.
-    #[must_use]
-    pub fn decode(self, options: &DecodeOptions) -> Self {
-        Self { options: options.clone(), ..self }
-    }
-
-    /// Sets the precision of products in search.
-    #[must_use]
-    pub fn precision(self, precision: PrecisionOption) -> Self {
-        Self { precision, ..self }
-    }
-
-    /// Sets the pairs without source tags and features, which do not count as words.
-    #[must_use]
-    pub fn untagged(self, pairs: Vec<Pair>) -> Self {
-        Self { untagged: Some(pairs), ..self }
-    }
-
-    /// Sets the line numbers of the pairs, for messages.
-    #[must_use]
-    pub fn line_numbers(self, numbers: LineNumbers) -> Self {
-        Self { numbers, ..self }
-    }
-
-    /// Sets the reporter of messages and progress.
-    #[must_use]
-    pub fn reporter(self, reporter: &'a dyn Reporter) -> Self {
-        Self { reporter, ..self }
     }
 
     /// Evaluates a model with its default linker.
@@ -338,9 +284,10 @@ impl<'a> Evaluator<'a> {
     }
 
     fn score_options(&self) -> ScoreOptions {
-        let of_references =
-            || BleuTokenizer::for_references(&Vec::from_iter(self.pairs.iter().map(|pair| scored_part(&pair.target))));
-        ScoreOptions { single_words: self.has_single_words(), tokenizer: self.tokenize.unwrap_or_else(of_references) }
+        let tokenizer = self.tokenize.unwrap_or_else(|| {
+            BleuTokenizer::for_references(&Vec::from_iter(self.pairs.iter().map(|pair| scored_part(&pair.target))))
+        });
+        ScoreOptions { single_words: self.has_single_words(), tokenizer }
     }
 
     fn buckets(&self, options: ScoreOptions) -> anyhow::Result<Option<LengthBuckets>> {
@@ -477,7 +424,7 @@ mod tests {
     #[test]
     fn scores_hypotheses_without_a_model() {
         let pairs = pairs();
-        let evaluator = Evaluator::new(&pairs).by_length(true).confidence(true);
+        let evaluator = Evaluator { by_length: true, confidence: true, ..Evaluator::new(&pairs) };
         let perfect =
             evaluator.evaluate_hypotheses(hypotheses(["le renard dort là", "la chouette chante ici"])).unwrap();
         assert_eq!((perfect.scores.pairs, perfect.scores.exact_match, perfect.scores.ter), (2, 100.0, 0.0));
@@ -501,14 +448,15 @@ mod tests {
     #[test]
     fn single_words_have_word_and_phone_error_rates() {
         let pairs = [Pair::new("fox", "f o x"), Pair::new("owl", "o w l")];
-        let found = Evaluator::new(&pairs).confidence(true).evaluate_hypotheses(hypotheses(["f o x", "o w"])).unwrap();
+        let evaluator = Evaluator { confidence: true, ..Evaluator::new(&pairs) };
+        let found = evaluator.evaluate_hypotheses(hypotheses(["f o x", "o w"])).unwrap();
         let confidence = found.confidence.as_ref().unwrap();
         assert!(confidence.wer.is_some() && found.significance(&found, 1).per.is_some());
         assert!(is_single(&found));
         let tagged = [Pair::new("<x> fox", "f o x"), Pair::new("<x> owl", "o w l")];
         let tagged = Evaluator::new(&tagged);
         assert!(!is_single(&tagged.evaluate_hypotheses(hypotheses(["a", "b"])).unwrap()));
-        let untagged = tagged.untagged(pairs.to_vec());
+        let untagged = Evaluator { untagged: Some(pairs.to_vec()), ..tagged };
         assert!(is_single(&untagged.evaluate_hypotheses(hypotheses(["a", "b"])).unwrap()));
     }
 
@@ -517,7 +465,8 @@ mod tests {
         let pairs = pairs();
         let error = Evaluator::new(&pairs).evaluate_hypotheses(vec![String::new()]).unwrap_err();
         assert_eq!(error.to_string(), "1 hypotheses for 2 pairs; one per pair is required");
-        let error = Evaluator::new(&pairs).gold(Vec::new()).evaluate_hypotheses(hypotheses(["", ""])).unwrap_err();
+        let with_gold = Evaluator { gold: Some(Vec::new()), ..Evaluator::new(&pairs) };
+        let error = with_gold.evaluate_hypotheses(hypotheses(["", ""])).unwrap_err();
         assert_eq!(error.to_string(), "0 gold alignments for 2 pairs; one per pair is required");
         assert_eq!(error.kind(), crate::error::ErrorKind::Argument);
         let error = Evaluator::new(&[]).evaluate_hypotheses(Vec::new()).unwrap_err();

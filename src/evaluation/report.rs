@@ -28,7 +28,7 @@ const PERPLEXITY: &str = "tokens that it wavers between; 1 is sure";
 /// Measure of a system.
 struct Measure {
     label: &'static str,
-    /// What the number means, in a few plain words.
+    /// Meaning of the number, in a few plain words.
     words: &'static str,
     number: String,
     /// Text after the number: a unit or an interval.

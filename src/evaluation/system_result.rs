@@ -10,7 +10,7 @@ use super::scores::GoldScores;
 use crate::metrics::Significance;
 use crate::render::SCHEMA;
 
-/// One of the systems that are compared.
+/// Results of a system in a comparison.
 #[derive(Serialize)]
 pub struct SystemResult {
     /// Name in the report.

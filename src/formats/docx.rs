@@ -230,13 +230,20 @@ struct Field {
     instruction: String,
 }
 
+/// Element of runs with the same formatting.
+struct OpenRuns {
+    format: String,
+    /// Name of the element in the segment.
+    key: String,
+}
+
 /// Paragraph that is read.
 struct Paragraph<'d> {
     file: XmlFile<'d>,
     /// Formatting of text outside of elements.
     base: String,
-    /// Formatting of the element of runs that is open, with its key.
-    open: Option<(String, String)>,
+    /// Element of runs that is open.
+    open: Option<OpenRuns>,
     /// Last runs of the links that are open.
     fields: Vec<usize>,
     /// True once a field was found that ends in another paragraph.
@@ -339,20 +346,20 @@ impl Paragraph<'_> {
         if text.is_empty() {
             return;
         }
-        let is_open = self.open.as_ref().is_some_and(|(open, _)| open == format);
+        let is_open = self.open.as_ref().is_some_and(|open| open.format == format);
         if !is_open {
             self.close_format();
             if format != self.base {
                 let key = format!("format {}", self.builder.len());
                 self.builder.open(key.clone(), Code::literal(format));
-                self.open = Some((format.to_owned(), key));
+                self.open = Some(OpenRuns { format: format.to_owned(), key });
             }
         }
         self.builder.text(text);
     }
 
     fn close_format(&mut self) {
-        if let Some((_, key)) = self.open.take() {
+        if let Some(OpenRuns { key, .. }) = self.open.take() {
             self.builder.close(key, Code::literal(""));
         }
     }

@@ -90,7 +90,7 @@ impl Input {
         self.is_compressed
     }
 
-    /// The first bytes; none of a file that cannot be read any further.
+    /// Returns the first bytes; none of a file that cannot be read any further.
     pub fn start(&mut self) -> &[u8] {
         self.reader.fill_buf().unwrap_or_default()
     }

@@ -21,7 +21,7 @@ pub trait PairReader: Send {
 pub struct FormatError {
     /// Line of the file, from 1.
     pub line: usize,
-    /// What is wrong, and what to do.
+    /// Description of what is wrong, and what to do.
     pub reason: String,
     /// True if nothing can be read after it.
     pub is_last: bool,

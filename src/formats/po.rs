@@ -9,7 +9,7 @@ use super::input::Input;
 use super::languages::is_reversed;
 use super::pair_reader::{FormatError, PairReader, on_one_line};
 use super::plain_text::line_ranges;
-use super::segment::{Code, Segment, SegmentBuilder, Syntax, push_encoded};
+use super::segment::{Code, Segment, SegmentBuilder, Syntax};
 use super::tagged_text::{decoded, push_tagged};
 use super::text_document::{TextDocument, text_document};
 
@@ -65,6 +65,17 @@ enum Field {
     Translation,
 }
 
+impl Field {
+    fn of_keyword(keyword: &str) -> Option<Self> {
+        match keyword {
+            "msgctxt" => Some(Self::Context),
+            "msgid" => Some(Self::Id),
+            "msgid_plural" => Some(Self::Plural),
+            _ => is_translation(keyword).then_some(Self::Translation),
+        }
+    }
+}
+
 /// Returns the messages of a file, those that are commented out left out.
 fn messages(text: &str) -> Result<Vec<Message>, FormatError> {
     let mut messages: Vec<Message> = Vec::new();
@@ -85,14 +96,7 @@ fn messages(text: &str) -> Result<Vec<Message>, FormatError> {
             continue;
         }
         let (keyword, quoted) = content.split_at(content.find('"').unwrap_or(content.len()));
-        let next = match keyword.trim_end() {
-            "" => field,
-            "msgctxt" => Some(Field::Context),
-            "msgid" => Some(Field::Id),
-            "msgid_plural" => Some(Field::Plural),
-            keyword if is_translation(keyword) => Some(Field::Translation),
-            _ => None,
-        };
+        let next = if keyword.is_empty() { field } else { Field::of_keyword(keyword.trim_end()) };
         let (Some(next), Some(part)) = (next, unquoted(quoted)) else {
             return Err(FormatError::last(
                 line,
@@ -208,7 +212,8 @@ struct PoText {
 
 impl Syntax for PoText {
     fn push_text(&self, output: &mut String, text: &str) {
-        if self.references { push_encoded(output, text) } else { output.push_str(text) }
+        let text = if self.references { html_escape::encode_text(text) } else { text.into() };
+        output.push_str(&text);
     }
 
     fn finished(&self, written: String) -> String {

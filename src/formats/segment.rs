@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use html_escape::encode_text_to_string;
+
 /// Part of a document that is not translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Code {
@@ -97,7 +99,7 @@ pub(super) struct Segment {
     pub at: usize,
     /// Bytes of the document that the translation replaces.
     pub range: Range<usize>,
-    /// What is written before and after the translation.
+    /// Text that is written before and after the translation.
     pub around: [String; 2],
     /// True if the text itself is replaced, so that it may stay.
     pub in_place: bool,
@@ -112,7 +114,7 @@ impl Segment {
         let mut pieces = Vec::new();
         let mut rest = translation;
         while !rest.is_empty() {
-            if let Some((piece, length)) = tag(rest).filter(|(piece, _)| self.has(piece)) {
+            if let Some(NumberedTag { piece, length }) = tag(rest).filter(|tag| self.has(&tag.piece)) {
                 pieces.push(piece);
                 rest = &rest[length..];
                 continue;
@@ -169,13 +171,20 @@ const TAG_FORMS: [TagForm; 5] = [
     TagForm { start: "<br x", end: ">", piece: Piece::Point },
 ];
 
-/// Reads the numbered tag at the start of a text. Returns it with its length.
-fn tag(text: &str) -> Option<(Piece, usize)> {
+/// Numbered tag in a text.
+struct NumberedTag {
+    piece: Piece,
+    /// Number of bytes.
+    length: usize,
+}
+
+/// Reads the numbered tag at the start of a text.
+fn tag(text: &str) -> Option<NumberedTag> {
     for TagForm { start, end, piece } in TAG_FORMS {
         let Some(rest) = text.strip_prefix(start) else { continue };
         let digits = rest.len() - rest.trim_start_matches(|one: char| one.is_ascii_digit()).len();
         if let (Ok(number), true) = (rest[..digits].parse(), rest[digits..].starts_with(end)) {
-            return Some((piece(number), start.len() + digits + end.len()));
+            return Some(NumberedTag { piece: piece(number), length: start.len() + digits + end.len() });
         }
     }
     None
@@ -270,7 +279,7 @@ impl SegmentBuilder {
                 }
                 (Item::Close { .. }, Some(_)) => segment.text.push_str(&format!("</x{}>", numbers[index])),
                 (Item::Text(text), _) => {
-                    push_encoded(&mut segment.text, text);
+                    encode_text_to_string(text, &mut segment.text);
                     segment.characters += text.chars().count();
                 }
                 (Item::Break(code), _) => {
@@ -358,18 +367,6 @@ pub(super) fn end_indices<T>(parts: &[T], starts: impl Fn(&T) -> Option<bool>) -
     ends
 }
 
-/// Appends a text as HTML.
-pub(super) fn push_encoded(output: &mut String, text: &str) {
-    for character in text.chars() {
-        match character {
-            '&' => output.push_str("&amp;"),
-            '<' => output.push_str("&lt;"),
-            '>' => output.push_str("&gt;"),
-            other => output.push(other),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::line_breaks::placed_breaks;
@@ -394,12 +391,11 @@ mod tests {
     }
 
     fn written(segment: &Segment, translation: &str) -> String {
-        let code = |code: &Code| match code {
+        let pieces = placed_breaks(segment.pieces(translation), segment);
+        segment.syntax.write(segment, &pieces, &|code| match code {
             Code::Literal(text) => text.clone(),
             Code::Part(_) | Code::Framed { .. } => String::new(),
-        };
-        let pieces = placed_breaks(segment.pieces(translation), segment);
-        segment.syntax.write(segment, &pieces, &code)
+        })
     }
 
     #[test]

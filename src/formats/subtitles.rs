@@ -5,13 +5,15 @@
 
 use std::ops::Range;
 
+use html_escape::encode_text_to_string;
+
 use super::file_format::FileFormat;
 use super::plain_text::{document_of_lines, line_ranges, trimmed};
-use super::segment::{Syntax, push_encoded};
+use super::segment::Syntax;
 use super::tagged_text::{code_length, decoded, push_tagged};
 use super::text_document::{TextDocument, text_document};
 
-/// What separates the two times of a block.
+/// Separator of the two times of a block.
 const ARROW: &str = "-->";
 
 /// Subtitles of SubRip.
@@ -60,7 +62,7 @@ struct WebVtt;
 
 impl Syntax for WebVtt {
     fn push_text(&self, output: &mut String, text: &str) {
-        push_encoded(output, text);
+        encode_text_to_string(text, output);
     }
 
     fn may_begin_line(&self, text: &str) -> bool {

@@ -145,7 +145,8 @@ pub(super) fn check_count(texts: usize, translations: &[String]) -> Result<()> {
 
 #[cfg(test)]
 pub(super) mod testing {
-    use super::super::segment::push_encoded;
+    use html_escape::encode_text_to_string;
+
     use super::*;
     use crate::random::SeededRng;
 
@@ -180,7 +181,7 @@ pub(super) mod testing {
         output.push('v');
         for _ in 0..random.below(4) {
             output.push_str(if random.below(4) == 0 { "" } else { " " });
-            push_encoded(output, words[random.below(words.len())]);
+            encode_text_to_string(words[random.below(words.len())], output);
         }
         output.push_str(if random.below(4) == 0 { "v" } else { " v" });
     }

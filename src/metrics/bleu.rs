@@ -38,8 +38,7 @@ pub struct Bleu {
 /// Open choices follow the defaults of sacrebleu 2.x (Post 2018): case-sensitive, n-grams up to order 4, exponential smoothing,
 /// one reference.
 pub fn bleu(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>], tokenizer: BleuTokenizer) -> Bleu {
-    let of_segment = |hypothesis: &str, reference: &str| BleuStats::of_segment(hypothesis, reference, tokenizer);
-    corpus_stats(hypotheses, references, of_segment).bleu()
+    corpus_stats(hypotheses, references, |text, reference| BleuStats::of_segment(text, reference, tokenizer)).bleu()
 }
 
 /// Sufficient statistics of [`bleu`]; arrays are indexed by n-gram order − 1.

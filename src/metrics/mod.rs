@@ -40,7 +40,7 @@ pub use ter::{TerStats, translation_edit_rate};
 
 use sufficient_stats::as_float;
 
-/// What the texts to score are made of.
+/// Options of scores: what the texts are made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScoreOptions {
     /// True if every source is a single word.

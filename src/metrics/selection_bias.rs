@@ -8,7 +8,7 @@ use crate::random::SeededRng;
 /// Bootstrap samples.
 const SAMPLES: u64 = 500;
 
-/// Whether higher scores are better.
+/// Direction in which scores are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// Higher scores are better.
@@ -73,11 +73,10 @@ mod tests {
 
     /// Systems that make an error in a segment with a probability of one half, by chance alone.
     fn equal_systems(systems: u64, segments: usize) -> Vec<Vec<EditStats>> {
-        let system = |number| {
-            let mut rng = SeededRng::new(number, "errors", 0);
-            (0..segments).map(|_| EditStats { edits: rng.below(2), reference_length: 1 }).collect()
-        };
-        (0..systems).map(system).collect()
+        let streams = (0..systems).map(|number| SeededRng::new(number, "errors", 0));
+        streams
+            .map(|mut rng| (0..segments).map(|_| EditStats { edits: rng.below(2), reference_length: 1 }).collect())
+            .collect()
     }
 
     #[test]

@@ -9,9 +9,9 @@ const ATTENDED: usize = 64;
 /// Tokens of one target and the frequent ones, without repetition.
 #[derive(Clone, Debug)]
 pub struct Candidates {
-    /// The first tokens of the vocabulary, from 0.
+    /// Number of the first tokens of the vocabulary, which are all candidates.
     frequent: usize,
-    /// The others, in increasing order.
+    /// Other candidates, in increasing order.
     others: Vec<u32>,
 }
 
@@ -30,7 +30,7 @@ impl Candidates {
         self.frequent + self.others.len()
     }
 
-    /// The candidates in order.
+    /// Iterates over the candidates in increasing order.
     pub fn tokens(&self) -> impl Iterator<Item = u32> {
         (0..self.frequent as u32).chain(self.others.iter().copied())
     }

@@ -119,7 +119,7 @@ pub(super) fn shortlist<'s>(
     settings: &Search,
 ) -> Option<Shortlist> {
     let is_restricted = match settings {
-        Search::Beam(settings) => settings.limits.no_repeat.is_none(),
+        Search::Beam(settings) => !settings.limits.restrict_tokens(),
         Search::Sample(_) => false,
     };
     let is_exact = models.iter().any(|model| model.architecture().attention.is_exact());

@@ -338,7 +338,7 @@ impl<'a> Beam<'a> {
         let last = self.live[parent.index].last;
         let state = self.state(last);
         let reversed = self.arena.ancestors(last).map(|step| step.token);
-        let mask = self.constraints.token_mask(&state, reversed, parent.next, self.settings.limits.no_repeat);
+        let mask = self.constraints.token_mask(&state, reversed, parent.next, &self.settings.limits);
         let mut candidates: Vec<TokenCandidate> = Vec::new();
         for leads_to_avoided in [false, true] {
             candidates.extend(parent.next.best(self.widths[parent.search], &|token| {
@@ -380,7 +380,7 @@ impl<'a> Beam<'a> {
     }
 
     fn is_unconstrained(&self) -> bool {
-        self.constraints.is_empty() && self.settings.limits.no_repeat.is_none()
+        self.constraints.is_empty() && !self.settings.limits.restrict_tokens()
     }
 
     fn state(&self, last: Option<usize>) -> ConstraintState {

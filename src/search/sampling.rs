@@ -69,7 +69,7 @@ impl SampledHypothesis<'_> {
     fn extend(&mut self, next: Distribution, attention: &[f32], settings: &SamplingOptions) -> bool {
         let constraints = self.source.constraints;
         let reversed = self.hypothesis.tokens.iter().rev().copied();
-        let mask = constraints.token_mask(&self.state, reversed, next, settings.limits.no_repeat);
+        let mask = constraints.token_mask(&self.state, reversed, next, &settings.limits);
         let config = &settings.sampling;
         let mut drawn =
             next.sample(config, &|token| mask.allows_in_sample(token) && mask.agrees_with_model(token), &mut self.rng);

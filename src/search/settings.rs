@@ -102,6 +102,11 @@ impl LengthLimits {
     pub fn max_tokens(&self, source_tokens: usize) -> usize {
         (source_tokens as f64 * self.length_factor) as usize + self.length_extra
     }
+
+    /// True if tokens may depend on those before them: not every token may follow each hypothesis.
+    pub fn restrict_tokens(&self) -> bool {
+        self.no_repeat.is_some()
+    }
 }
 
 /// Scoring of hypotheses: log-probability with coverage penalty and length normalization.

@@ -5,7 +5,7 @@
 //! example, which the tests repeat. In the examples, tokens that begin with a space begin a word.
 
 use super::avoided_phrases::Replacements;
-use super::{ConstraintState, DecodingConstraints, Distribution};
+use super::{ConstraintState, DecodingConstraints, Distribution, LengthLimits};
 use crate::text::{END, SurfaceForms, start_of_last_word};
 
 /// Probability from which on the model itself wants a token.
@@ -34,19 +34,20 @@ pub struct TokenMask<'a> {
 
 impl DecodingConstraints {
     /// Returns the mask of the next token. `reversed` yields the tokens of the hypothesis, the last one first; no n-gram of
-    /// `no_repeat` tokens may repeat, except with tokens that advance a required phrase.
+    /// `limits.no_repeat` tokens may repeat, except with tokens that advance a required phrase.
     pub fn token_mask<'a>(
         &'a self,
         state: &'a ConstraintState,
         reversed: impl Iterator<Item = u32>,
         next: Distribution<'a>,
-        no_repeat: Option<usize>,
+        limits: &LengthLimits,
     ) -> TokenMask<'a> {
         let forced = self.prefix.get(state.length).copied();
         let is_free = forced.is_none() && !(self.required.is_empty() && self.avoided.is_empty());
         let intended = if is_free { next.best(1, &|_| true).first().map(|best| best.token) } else { None };
         let proposals = self.proposals(state);
-        let mut repeated = no_repeat.map_or_else(Vec::new, |n| repeated_tokens(&reversed.collect::<Vec<u32>>(), n));
+        let mut repeated =
+            limits.no_repeat.map_or_else(Vec::new, |n| repeated_tokens(&reversed.collect::<Vec<u32>>(), n));
         repeated.retain(|token| !proposals.contains(token));
         TokenMask {
             constraints: self,
@@ -319,7 +320,8 @@ mod tests {
             let tokens = example_ids(after);
             let state = state_after(constraints, &tokens);
             let predictions = example_predictions(likely);
-            let mask = constraints.token_mask(&state, tokens.into_iter().rev(), predictions.row(0), no_repeat);
+            let limits = LengthLimits { no_repeat, ..LengthLimits::default() };
+            let mask = constraints.token_mask(&state, tokens.into_iter().rev(), predictions.row(0), &limits);
             let ids = example_ids(&all).into_iter();
             let (allowed, not_allowed): (Vec<u32>, Vec<u32>) = ids.partition(|&token| mask.allows(token));
             assert_eq!(not_allowed, example_ids(refused), "{after:?} {likely:?}");
@@ -341,7 +343,8 @@ mod tests {
         let logits = probabilities.map(f32::ln);
         let predictions = Predictions::from_logits(Buffer::from_slice(&logits), vec![vec![1.0]]);
         let state = state_after(constraints, tokens);
-        let mask = constraints.token_mask(&state, tokens.iter().rev().copied(), predictions.row(0), no_repeat);
+        let limits = LengthLimits { no_repeat, ..LengthLimits::default() };
+        let mask = constraints.token_mask(&state, tokens.iter().rev().copied(), predictions.row(0), &limits);
         assert!(mask.proposals().all(|token| mask.allows(token)));
         (2..8).filter(|&token| mask.allows(token) && mask.agrees_with_model(token)).collect()
     }
@@ -443,7 +446,9 @@ mod tests {
             let mut logits = [0.0; 8];
             logits[best] = 1.0;
             let predictions = Predictions::from_logits(Buffer::from_slice(&logits), vec![vec![1.0]]);
-            constraints.token_mask(state, std::iter::empty(), predictions.row(0), None).advance(token, &[])
+            constraints
+                .token_mask(state, std::iter::empty(), predictions.row(0), &LengthLimits::default())
+                .advance(token, &[])
         };
         let other = after(&ConstraintState::default(), 5, 6);
         let [same, next] = [after(&other, 7, 7), after(&other, 4, 4)];
@@ -460,7 +465,7 @@ mod tests {
             logits[best] = 9.0;
             let predictions = Predictions::from_logits(Buffer::from_slice(&logits), vec![vec![1.0]]);
             let state = state_after(&constraints, &[4]);
-            let mask = constraints.token_mask(&state, std::iter::empty(), predictions.row(0), None);
+            let mask = constraints.token_mask(&state, std::iter::empty(), predictions.row(0), &LengthLimits::default());
             assert_eq!(mask.proposals().collect::<Vec<_>>(), expected, "{best}");
         }
     }

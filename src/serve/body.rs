@@ -51,7 +51,7 @@ pub struct Fields<T>(pub T);
 pub struct FileForm<T> {
     /// File of the field `file`, if there is one.
     pub file: Option<UploadedFile>,
-    /// The other fields.
+    /// Fields other than the file.
     pub fields: T,
 }
 

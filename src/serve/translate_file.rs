@@ -16,9 +16,10 @@ use utoipa::ToSchema;
 use super::access::Caller;
 use super::body::{FileForm, UploadedFile};
 use super::cost::Lane;
+use super::directions::{DocumentDirection, translate_document};
 use super::error::{ApiError, ErrorBody};
 use super::file_store::{LIFETIME, StoredFile};
-use super::libretranslate::{DocumentDirection, given, missing, translate_document};
+use super::libretranslate::{given, missing};
 use super::memory::MemoryPermit;
 use super::request_sizes::check_sizes;
 use super::security::without_port;
@@ -181,10 +182,10 @@ async fn open(server: &Server, name: &str, bytes: Bytes) -> Result<OpenedFile, A
 /// Returns the name of a file without directories and without characters that systems or readers misunderstand.
 fn clean_name(given: &str) -> String {
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
-    let is_kept = |one: &char| {
-        !one.is_control() && one.general_category() != GeneralCategory::Format && !"<>:\"|?*".contains(*one)
-    };
-    let name: String = last.chars().filter(is_kept).collect();
+    let name = last.replace(
+        |one: char| one.is_control() || one.general_category() == GeneralCategory::Format || "<>:\"|?*".contains(one),
+        "",
+    );
     let name = name.trim_matches(['.', ' ']);
     let (stem, extension) = match name.rsplit_once('.') {
         Some((stem, extension)) if extension.len() <= MAX_EXTENSION => (stem, format!(".{extension}")),
@@ -222,17 +223,22 @@ fn percent_encoded(name: &str) -> String {
 
 /// Returns the address under which the client reached the server. A proxy tells the path to it in `X-Forwarded-Prefix`.
 fn base_address(server: &Server, headers: &HeaderMap) -> String {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let host = text("host").to_ascii_lowercase();
+    let host = header_text(headers, "host").to_ascii_lowercase();
     let public = server.allowed_origins().iter().find(|origin| origin.name() == Some(without_port(&host)));
-    let is_path = |one: char| one.is_ascii_alphanumeric() || "/._~-".contains(one);
-    let prefix = text("x-forwarded-prefix").trim_end_matches('/');
-    let prefix = if prefix.starts_with('/') && prefix.chars().all(is_path) { prefix } else { "" };
+    let prefix = header_text(headers, "x-forwarded-prefix").trim_end_matches('/');
+    let is_path =
+        prefix.starts_with('/') && prefix.chars().all(|one| one.is_ascii_alphanumeric() || "/._~-".contains(one));
+    let prefix = if is_path { prefix } else { "" };
     match public {
         Some(origin) => format!("{}{prefix}", origin.as_str()),
         None if host.is_empty() => prefix.to_owned(),
         None => format!("http://{host}{prefix}"),
     }
+}
+
+/// Returns the text of a header, empty if there is none.
+fn header_text<'h>(headers: &'h HeaderMap, name: &str) -> &'h str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -27,10 +27,24 @@ pub struct GuideWeight {
     pub weight: f32,
 }
 
+/// Numbers of tokens of an example.
+#[derive(Clone, Copy, Debug)]
+pub struct ExampleLength {
+    /// Source tokens.
+    pub source: usize,
+    /// Target tokens.
+    pub target: usize,
+}
+
 impl Example {
     /// Returns a pair without alignment targets.
     pub fn new(source: Vec<u32>, target: Vec<u32>) -> Self {
         Self { source, target, guide: Vec::new() }
+    }
+
+    /// Numbers of tokens, without `</s>`.
+    pub fn length(&self) -> ExampleLength {
+        ExampleLength { source: self.source.len(), target: self.target.len() }
     }
 }
 
@@ -172,16 +186,16 @@ impl fmt::Display for BatchSize {
     }
 }
 
-/// Splits all examples into batches of similar length, in random order. `lengths` holds the source and target length of
-/// each example. Examples of equal lengths are shuffled, so batches differ between epochs.
-pub fn bucketed(lengths: &[(usize, usize)], size: BatchSize, rng: &mut SeededRng) -> Vec<Vec<usize>> {
+/// Splits all examples into batches of similar length, in random order. Examples of equal lengths are shuffled, so batches
+/// differ between epochs.
+pub fn bucketed(lengths: &[ExampleLength], size: BatchSize, rng: &mut SeededRng) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     rng.shuffle(&mut order);
-    order.sort_by_key(|&index| (lengths[index].1, lengths[index].0));
+    order.sort_by_key(|&index| (lengths[index].target, lengths[index].source));
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for index in order {
         // Sorted by target length, so this example is the longest.
-        let (_, target_length) = lengths[index];
+        let target_length = lengths[index].target;
         match batches.last_mut() {
             Some(batch) if size.allows(batch.len() + 1, target_length + 1) => batch.push(index),
             _ => batches.push(vec![index]),
@@ -207,14 +221,14 @@ mod tests {
 
     #[test]
     fn batches_hold_every_example_once_within_limits() {
-        let lengths: Vec<(usize, usize)> = (0..103).map(|i| (i % 7, i % 11)).collect();
+        let lengths = Vec::from_iter((0..103).map(|i| ExampleLength { source: i % 7, target: i % 11 }));
         for size in [BatchSize::Sentences(8), BatchSize::Tokens(40), BatchSize::Tokens(1)] {
             let batches = bucketed(&lengths, size, &mut SeededRng::new(1, "shuffle", 0));
             let mut batched: Vec<usize> = batches.concat();
             batched.sort_unstable();
             assert_eq!(batched, (0..103).collect::<Vec<_>>());
             for batch in &batches {
-                let longest = batch.iter().map(|&index| lengths[index].1 + 1).max().unwrap();
+                let longest = batch.iter().map(|&index| lengths[index].target + 1).max().unwrap();
                 match size {
                     BatchSize::Sentences(max) => assert!(batch.len() <= max),
                     BatchSize::Tokens(max) => assert!(batch.len() == 1 || batch.len() * longest <= max),
@@ -226,7 +240,7 @@ mod tests {
 
     #[test]
     fn batches_depend_on_seed() {
-        let lengths = vec![(3, 3); 50];
+        let lengths = [ExampleLength { source: 3, target: 3 }; 50];
         let [first, again, other] = [0, 0, 1]
             .map(|epoch| bucketed(&lengths, BatchSize::Sentences(5), &mut SeededRng::new(1, "shuffle", epoch)));
         assert_eq!(first, again);

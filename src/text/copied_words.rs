@@ -52,7 +52,7 @@ pub struct CopiedWords {
 #[derive(Clone, Copy, Default)]
 struct Occurrences {
     all: usize,
-    /// Those in pairs whose target contains the word.
+    /// Occurrences in pairs whose target contains the word.
     copied: usize,
 }
 

@@ -46,18 +46,22 @@ pub(super) fn code_of_name(given: &str) -> Option<&'static str> {
     if let Some((code, _)) = COMMON_NAMES.iter().find(|(_, name)| name.eq_ignore_ascii_case(given)) {
         return Some(code);
     }
-    let same = || languages().filter(|language| name(*language).eq_ignore_ascii_case(given));
-    same().find_map(|language| language.to_639_1()).or_else(|| same().next().map(|language| language.to_639_3()))
+    let same: Vec<Language> = languages().filter(|language| name(*language).eq_ignore_ascii_case(given)).collect();
+    same.iter().find_map(|language| language.to_639_1()).or_else(|| same.first().map(|language| language.to_639_3()))
 }
 
 /// True if a word, in lower case, belongs to the name of a language.
 pub(super) fn is_language_name(word: &str) -> bool {
-    let is_part = |name: &str| name.split(' ').any(|part| part.to_lowercase() == word);
-    COMMON_NAMES.iter().any(|(_, name)| is_part(name))
+    COMMON_NAMES.iter().any(|(_, name)| has_part(name, word))
         || languages().any(|language| match language.to_639_1() {
-            Some(_) => is_part(name(language)),
+            Some(_) => has_part(name(language), word),
             None => word.len() >= MIN_NAME && name(language).to_lowercase() == word,
         })
+}
+
+/// True if a word, in lower case, is one of the words of a name.
+fn has_part(name: &str, word: &str) -> bool {
+    name.split(' ').any(|part| part.to_lowercase() == word)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod batch;
 mod bpe_dropout;
+mod companion_files;
 mod composition;
 mod copied_words;
 mod corpus_stats;
@@ -42,8 +43,9 @@ mod vocabulary_extend;
 mod vocabulary_fit;
 mod word_spans;
 
-pub use batch::{Batch, BatchShare, BatchSize, Example, GuideWeight, PaddedBatch, bucketed};
+pub use batch::{Batch, BatchShare, BatchSize, Example, ExampleLength, GuideWeight, PaddedBatch, bucketed};
 pub use bpe_dropout::{Merges, Resegmenter};
+pub use companion_files::{ensure_line_for_each, read_link_lines, read_links_for_each, read_row_for_each};
 pub use copied_words::{CopiedWords, find_copy, numeral_end};
 pub use corpus_stats::{CorpusStats, LineKind, SideStats};
 pub use encoded_corpus::EncodedCorpus;
@@ -65,10 +67,9 @@ pub use pair_file_args::{LayoutArgs, SelectedColumns};
 pub use pair_file_args::{fail_or_skip, parse_source_column};
 pub use pair_files::{
     FEATURES_COLUMN_ERROR, FIRST_FEATURES_COLUMN, PairFiles, ReadablePairs, SHIPPED_GOLD, SHIPPED_TEST,
-    SHIPPED_TRAINING, SHIPPED_VALIDATION, ensure_line_for_each, read_link_lines, read_links_for_each, read_pairs,
-    read_row_for_each,
+    SHIPPED_TRAINING, SHIPPED_VALIDATION, read_pairs,
 };
-pub use pair_reader::{LineNumbers, PairStream, read_numbered, read_parallel, read_table, read_tsv};
+pub use pair_reader::{LineNumbers, PairStream, read_numbered, read_table};
 pub use protected_tokens::{ProtectedTokens, features, features_before, split_trailing_features, without_features};
 pub use rare_variants::RareVariants;
 pub use readable::{KnownCharacters, ReadableText};

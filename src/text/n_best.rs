@@ -55,8 +55,8 @@ impl NBestEntry {
     }
 
     /// Returns the line with one more feature and a new score.
-    pub fn line(&self, feature: (&str, f64), score: f64) -> String {
-        let added = format!("{}= {:.4}", feature.0, feature.1);
+    pub fn line(&self, feature: &str, value: f64, score: f64) -> String {
+        let added = format!("{feature}= {value:.4}");
         let features = if self.features.is_empty() { added } else { format!("{} {added}", self.features) };
         let fields = [self.sentence.to_string(), self.text.clone(), features, format!("{score:.4}")];
         fields.into_iter().chain(self.rest.iter().cloned()).collect::<Vec<_>>().join(SEPARATOR)
@@ -97,9 +97,9 @@ mod tests {
             ),
             ("0 ||| a ||| -3.2 ||| -7", "0 ||| a ||| -3.2 softalign= -1.5000 ||| -0.2500"),
         ] {
-            assert_eq!(NBestEntry::parse(line, 1).unwrap().line(("softalign", -1.5), -0.25), expected);
+            assert_eq!(NBestEntry::parse(line, 1).unwrap().line("softalign", -1.5, -0.25), expected);
         }
-        let line = NBestEntry::parse("0 ||| a", 1).unwrap().line(("softalign", -1.5), -0.25);
+        let line = NBestEntry::parse("0 ||| a", 1).unwrap().line("softalign", -1.5, -0.25);
         assert_eq!(NBestEntry::parse(&line, 1).unwrap().features, "softalign= -1.5000");
     }
 }

@@ -5,15 +5,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
 use super::pair_reader::{read_each, read_each_parallel};
-use super::table_format::is_csv;
-use super::table_records::csv_records;
 use super::{
-    Column, LONGEST_LINE, LineError, LineNumbers, OnError, Pair, PairStream, RowSyntax, TableFormat, count_lines,
-    file_name, has_csv_quotes, has_spaced_quotes, is_header, is_separator_line, is_truncated, read_lines,
-    without_features,
+    Column, LineError, LineNumbers, OnError, Pair, PairStream, RowSyntax, TableFormat, count_lines, file_name,
+    has_csv_quotes, has_spaced_quotes, is_header, is_separator_line, without_features,
 };
 use crate::error::UsageError;
 use crate::reporter::Reporter;
@@ -51,11 +48,11 @@ pub struct PairFiles {
 pub struct ReadablePairs {
     /// Pairs.
     pub pairs: Vec<Pair>,
-    /// Their line numbers.
+    /// Line numbers of the pairs.
     pub numbers: LineNumbers,
-    /// Index of each one among all pairs of the file, from 0.
+    /// Index of each pair among all of the file, from 0.
     pub indices: Vec<usize>,
-    /// Errors of the other pairs.
+    /// Errors of the pairs that cannot be read.
     pub errors: Vec<LineError>,
 }
 
@@ -365,53 +362,6 @@ impl fmt::Display for PairFiles {
             _ => formatter.write_str(&self.paths().into_iter().map(file_name).collect::<Vec<_>>().join(" and ")),
         }
     }
-}
-
-/// Reads a file with one row for each of `pairs` pairs, which messages call `name`, with tabs between the cells. CSV may also have
-/// a header.
-///
-/// # Errors
-/// The file cannot be read, is invalid CSV, or has another number of rows.
-pub fn read_row_for_each(path: &Path, pairs: usize, name: &str) -> Result<Vec<String>> {
-    let mut rows = read_lines(path)?;
-    if is_csv(path) {
-        let records = csv_records(&rows).map_err(|reason| anyhow!("{}:{reason}", file_name(path)))?;
-        let header = records.len().saturating_sub(pairs).min(1);
-        rows = records.into_iter().skip(header).map(|record| record.cells.join("\t")).collect();
-    }
-    ensure_line_for_each(path, rows.len(), pairs, name)?;
-    Ok(rows)
-}
-
-/// Rejects a file of `lines` lines that should have one for each of `pairs` pairs, which the message calls `name`.
-///
-/// # Errors
-/// The numbers differ.
-pub fn ensure_line_for_each(path: &Path, lines: usize, pairs: usize, name: &str) -> Result<()> {
-    ensure!(lines == pairs, "{}: {lines} lines for {pairs} {name}; expected one line for each", path.display());
-    Ok(())
-}
-
-/// Reads a file with one line of links for each of `pairs` pairs, which messages call `name`.
-///
-/// # Errors
-/// The file cannot be read or has another number of lines; or a line is longer than [`LONGEST_LINE`].
-pub fn read_links_for_each(path: &Path, pairs: usize, name: &str) -> Result<Vec<String>> {
-    let lines = read_link_lines(path)?;
-    ensure_line_for_each(path, lines.len(), pairs, name)?;
-    Ok(lines)
-}
-
-/// Reads a file of links. Truncated lines would lack some.
-///
-/// # Errors
-/// The file cannot be read, or a line is longer than [`LONGEST_LINE`].
-pub fn read_link_lines(path: &Path) -> Result<Vec<String>> {
-    let lines = read_lines(path)?;
-    if let Some(index) = lines.iter().position(|line| is_truncated(line)) {
-        bail!("{}:{}: line of links is longer than {LONGEST_LINE} bytes", path.display(), index + 1);
-    }
-    Ok(lines)
 }
 
 /// Returns the name of a file without its directory.

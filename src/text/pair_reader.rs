@@ -12,14 +12,6 @@ use super::line_stream::LineStream;
 use super::table_format::{NumberedPair, TablePairs};
 use super::{Pair, TableFormat};
 
-/// Reads sentence pairs from a file with `source TAB target` on every line.
-///
-/// # Errors
-/// The file cannot be read, or a line is not UTF-8 or does not have exactly one tab.
-pub fn read_tsv(path: &Path) -> Result<Vec<Pair>> {
-    read_table(path, &TableFormat::default())
-}
-
 /// Reads sentence pairs from a file in the given format.
 ///
 /// # Errors
@@ -140,15 +132,8 @@ impl LineNumbers {
     }
 }
 
-/// Reads sentence pairs from two line-aligned files. A tab is ordinary text, unless features follow the sentence.
-///
-/// # Errors
-/// A file cannot be read, a line is not UTF-8 or lacks features, or the files differ in length.
-pub fn read_parallel(source: &Path, target: &Path, layout: &TableFormat) -> Result<Vec<Pair>> {
-    read_each_parallel(source, target, layout)?.into_iter().collect()
-}
-
-/// Reads sentence pairs from two line-aligned files, with a [`LineError`] in place of each pair that cannot be read.
+/// Reads sentence pairs from two line-aligned files, with a [`LineError`] in place of each pair that cannot be read. A tab is
+/// ordinary text, unless features follow the sentence.
 ///
 /// # Errors
 /// A file cannot be read, or the files differ in length.
@@ -375,7 +360,7 @@ mod tests {
                 assert!(all(tsv, max).unwrap() == read && all(parallel, max).unwrap() == read, "{max} {header}");
             }
         }
-        let pairs = read_tsv(&path("pairs.tsv")).unwrap().into_iter().map(Ok).collect();
+        let pairs = read_table(&path("pairs.tsv"), &TableFormat::default()).unwrap().into_iter().map(Ok).collect();
         let memory = PairStream::in_memory(pairs, LineNumbers::default());
         assert_eq!(all(memory, 3).unwrap().len(), 5000);
     }

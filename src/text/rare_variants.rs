@@ -15,7 +15,7 @@ const MAX_SHARE: f64 = 0.1;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RareVariants {
     variants: Vec<RareVariant>,
-    /// Characters of the texts without these.
+    /// Characters of the texts, without the rare variants.
     others: KnownCharacters,
 }
 
@@ -24,7 +24,7 @@ pub struct RareVariants {
 pub struct RareVariant {
     /// The rare character.
     pub character: char,
-    /// What is read in its place.
+    /// Text that is read in place of the character.
     pub read_as: String,
     /// Number of occurrences.
     pub count: usize,

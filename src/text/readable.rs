@@ -262,14 +262,11 @@ fn is_invisible(character: char) -> bool {
 
 /// Returns the ASCII digit of the same value. Unicode encodes the decimal digits of a script in a row, from zero on.
 fn decimal_digit(character: char) -> Option<char> {
-    let is_digit =
-        |code: u32| char::from_u32(code).is_some_and(|one| one.general_category() == GeneralCategory::DecimalNumber);
     let code = u32::from(character);
-    if !is_digit(code) {
-        return None;
-    }
-    let first = (0..code).rev().take_while(|&code| is_digit(code)).last().unwrap_or(code);
-    char::from_digit((code - first) % 10, 10)
+    let digits = (0..=code).rev().take_while(|code| {
+        char::from_u32(*code).is_some_and(|one| one.general_category() == GeneralCategory::DecimalNumber)
+    });
+    char::from_digit((code - digits.last()?) % 10, 10)
 }
 
 #[cfg(test)]

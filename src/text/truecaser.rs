@@ -50,36 +50,40 @@ impl From<Truecaser> for StoredTruecaser {
     }
 }
 
+/// Word with the number of its occurrences. The greatest one is the most frequent.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct CountedWord<'t> {
+    count: usize,
+    word: &'t str,
+}
+
 impl Truecaser {
     /// Collects the usual forms of words. The first word of a text does not count, nor does a text in capitals.
     pub fn new<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let mut counts: HashMap<&str, usize> = HashMap::new();
         let (mut all, mut capitalized) = (0, 0);
         for text in texts {
-            let mut spans = word_spans(text, WordSplitting::Terms).into_iter();
-            let is_word = |word: &str| word.starts_with(char::is_alphabetic);
-            let Some(first) = spans.find(|span| is_word(&text[span.clone()])) else { continue };
+            let mut spans = word_spans(text, WordSplitting::Terms);
+            spans.retain(|span| text[span.clone()].starts_with(char::is_alphabetic));
+            let mut spans = spans.into_iter();
+            let Some(first) = spans.next() else { continue };
             all += 1;
             capitalized += usize::from(text[first].starts_with(char::is_uppercase));
             if !are_capitals(text) {
-                spans.filter(|span| is_word(&text[span.clone()])).for_each(|span| {
-                    *counts.entry(&text[span]).or_default() += 1;
-                });
+                spans.for_each(|span| *counts.entry(&text[span]).or_default() += 1);
             }
         }
-        let mut usual: HashMap<String, (&str, usize)> = HashMap::new();
+        let mut usual: HashMap<String, CountedWord> = HashMap::new();
         for (word, count) in counts {
-            let best = usual.entry(word.to_lowercase()).or_insert((word, count));
-            if (count, word) > (best.1, best.0) {
-                *best = (word, count);
-            }
+            let best = usual.entry(word.to_lowercase()).or_default();
+            *best = CountedWord { count, word }.max(*best);
         }
-        let mut found: Vec<(&str, usize)> = usual.into_values().collect();
-        found.retain(|(word, count)| *count >= MIN_COUNT && word.contains(char::is_uppercase));
-        found.sort_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));
+        let mut found: Vec<CountedWord> = usual.into_values().collect();
+        found.retain(|found| found.count >= MIN_COUNT && found.word.contains(char::is_uppercase));
+        found.sort_by_key(|found| (std::cmp::Reverse(found.count), found.word));
         found.truncate(MAX_WORDS);
         Self {
-            forms: found.into_iter().map(|(word, _)| (word.to_lowercase(), word.to_owned())).collect(),
+            forms: found.into_iter().map(|found| (found.word.to_lowercase(), found.word.to_owned())).collect(),
             capitalizes_sentences: all > 0 && f64::from(capitalized as u32) >= MIN_CAPITALS * f64::from(all),
         }
     }

@@ -148,12 +148,16 @@ pub fn locate_words(text: &str, words: &[String]) -> Vec<Range<usize>> {
 /// not separate. Spaces around other scripts, and after punctuation, separate no words.
 fn has_unspaced_words(text: &str, chunks: &[Range<usize>]) -> bool {
     let characters = unspaced_characters(text);
-    let separates = |pair: &&[Range<usize>]| {
-        let [before, after] = [&pair[0], &pair[1]].map(|span| &text[span.clone()]);
-        ends_unspaced(before) && (after.starts_with(is_unspaced_letter) || is_punctuation(after))
-    };
-    let spaces = if characters == 0 { 0 } else { chunks.windows(2).filter(separates).count() };
-    characters > 0 && (spaces == 0 || characters > MAX_MEAN_SPACED_WORD * (spaces + 1))
+    if characters == 0 {
+        return false;
+    }
+    let mut spaces = 0;
+    for pair in chunks.windows(2) {
+        let [before, after] = [&text[pair[0].clone()], &text[pair[1].clone()]];
+        let is_space = ends_unspaced(before) && (after.starts_with(is_unspaced_letter) || is_punctuation(after));
+        spaces += usize::from(is_space);
+    }
+    spaces == 0 || characters > MAX_MEAN_SPACED_WORD * (spaces + 1)
 }
 
 /// Returns true if the last character of a text is of a script without spaces.

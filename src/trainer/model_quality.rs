@@ -27,7 +27,7 @@ const DAMAGED: f64 = 0.02;
 /// Share of running words that were not seen in training, above which they are worth a word.
 const MANY_UNSEEN: f64 = 0.01;
 
-/// What is kept of the training pairs to explain the quality of the model.
+/// Part of the training pairs that explains the quality of the model.
 pub(super) struct TrainingExtract {
     /// Some of the pairs.
     known: Vec<Pair>,
@@ -36,7 +36,7 @@ pub(super) struct TrainingExtract {
     damaged: f64,
 }
 
-/// How training ended, as far as it tells about the model's quality.
+/// End of a training, as far as it tells about the model's quality.
 pub(super) struct TrainingEnd {
     /// Metric that chose the model.
     pub metric: Metric,

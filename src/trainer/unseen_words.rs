@@ -43,8 +43,8 @@ impl UnseenWords {
             unseen += usize::from(!seen.anywhere);
             unseen_in_half += usize::from(!seen.in_half);
         }
-        let share = |part: usize| part as f64 / count.max(1) as f64;
-        UnseenShares { all: share(unseen), half: share(unseen_in_half) }
+        let [all, half] = [unseen, unseen_in_half].map(|part| part as f64 / count.max(1) as f64);
+        UnseenShares { all, half }
     }
 
     /// Returns true for a word of a held-out target that no training pair has.

@@ -64,9 +64,9 @@ impl InitVocabulary {
 /// Reference to a base model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InitFrom {
-    /// Its directory.
+    /// Directory of the base model.
     pub path: PathBuf,
-    /// Treatment of its vocabularies.
+    /// Treatment of the base model's vocabularies.
     pub vocabulary: InitVocabulary,
 }
 

@@ -50,19 +50,9 @@ pub fn is_guessing(perplexity: f64, unigram_perplexity: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::{ErrorRates, Scores};
 
     fn report(perplexity: f64) -> ValidationReport {
-        let errors = ErrorRates::SingleWords { wer: 100.0, per: 90.0 };
-        ValidationReport {
-            loss: 5.0,
-            perplexity,
-            unigram_perplexity: 200.0,
-            scores: Scores { bleu: 0.0, chrf: 1.0, exact_match: 0.0, errors },
-            attention: None,
-            samples: Vec::new(),
-            translations: Vec::new(),
-        }
+        ValidationReport { perplexity, unigram_perplexity: 200.0, ..ValidationReport::of_bleu(0.0) }
     }
 
     #[test]

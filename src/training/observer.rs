@@ -82,9 +82,9 @@ pub enum Event<'a> {
     Validating,
     /// End of a validation.
     Validation {
-        /// Training state after it.
+        /// Training state after the validation.
         progress: &'a TrainState,
-        /// Its results.
+        /// Results of the validation.
         report: &'a ValidationReport,
         /// True if this is the best model so far.
         best: bool,

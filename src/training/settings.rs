@@ -7,7 +7,7 @@ use super::{Augmentation, Retention, Schedule};
 use crate::kernels::matrix::Precision;
 use crate::model::DropoutRates;
 use crate::random::SeededRng;
-use crate::text::{BatchSize, Example, Pair, bucketed};
+use crate::text::{BatchSize, Example, ExampleLength, Pair, bucketed};
 
 /// Validation metric that selects the best model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,8 +131,7 @@ impl TrainingSettings {
 
     /// Returns the batches of an epoch as example indices, which are determined by the seed.
     pub fn batches(&self, examples: &[Example], epoch: u64) -> Vec<Vec<usize>> {
-        let lengths: Vec<(usize, usize)> =
-            examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
+        let lengths: Vec<ExampleLength> = examples.iter().map(Example::length).collect();
         bucketed(&lengths, self.batch, &mut SeededRng::new(self.seed, "shuffle", epoch))
     }
 

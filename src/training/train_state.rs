@@ -49,7 +49,7 @@ pub struct TrainState {
     pub shortened_plan: Option<f64>,
     /// Seconds spent preparing, training and validating, over all runs.
     pub seconds: f64,
-    /// Those spent on auxiliary models before.
+    /// Seconds spent on auxiliary models before.
     #[serde(default)]
     pub auxiliary_seconds: f64,
 }

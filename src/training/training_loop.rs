@@ -43,7 +43,7 @@ pub struct TrainingLoop<'a> {
     validation: &'a ValidationSet<'a>,
     processes: ProcessGroup<'a>,
     progress: TrainState,
-    /// Those of this run.
+    /// Best validations of this run.
     best_validations: BestValidations,
     /// Loss at the last validation of this run.
     last_loss: Option<f64>,

@@ -14,7 +14,7 @@ use crate::metrics::{
 use crate::model::{BatchLoss, RnnSearch};
 use crate::search::{BeamOptions, Source, search_all};
 use crate::text::{
-    Batch, BatchSize, EncodedCorpus, Example, Pair, Segmentation, Vocabulary, are_single_words, bucketed,
+    Batch, BatchSize, EncodedCorpus, Example, ExampleLength, Pair, Segmentation, Vocabulary, are_single_words, bucketed,
 };
 
 /// Maximum number of pairs that a validation translates, evenly spaced; the loss is computed over all.
@@ -119,8 +119,7 @@ impl ValidationSet<'_> {
         match metric {
             Metric::Bleu => {
                 let tokenizer = BleuTokenizer::for_references(&references);
-                let of_segment = |text: &str, reference: &str| BleuStats::of_segment(text, reference, tokenizer);
-                bias(best, &references, of_segment, Better::Higher, seed)
+                bias(best, &references, |text, one| BleuStats::of_segment(text, one, tokenizer), Better::Higher, seed)
             }
             Metric::Chrf => bias(best, &references, ChrfStats::of_segment, Better::Higher, seed),
             Metric::ExactMatch => bias(best, &references, EditStats::of_whole, Better::Lower, seed),
@@ -173,8 +172,7 @@ impl ValidationSet<'_> {
     /// Runs forced decoding of all pairs.
     fn force(&self, model: &RnnSearch, smoothing: f64) -> Result<ReferenceLoss> {
         let examples = &self.corpus.examples;
-        let lengths: Vec<(usize, usize)> =
-            examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
+        let lengths: Vec<ExampleLength> = examples.iter().map(Example::length).collect();
         let mut rng = crate::random::SeededRng::new(0, "validation", 0);
         let (mut loss, mut attention) = (BatchLoss::default(), AttentionSums::default());
         for indices in bucketed(&lengths, BatchSize::Tokens(2048), &mut rng) {
@@ -271,13 +269,11 @@ impl Metric {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::metrics::ErrorRates;
-
-    fn report(bleu: f64) -> ValidationReport {
-        let errors = ErrorRates::SingleWords { wer: 93.0, per: 40.0 };
-        ValidationReport {
+impl ValidationReport {
+    /// Returns a report of single words with this BLEU.
+    pub fn of_bleu(bleu: f64) -> Self {
+        let errors = crate::metrics::ErrorRates::SingleWords { wer: 93.0, per: 40.0 };
+        Self {
             loss: 1.0,
             perplexity: 3.0,
             unigram_perplexity: 9.0,
@@ -287,11 +283,17 @@ mod tests {
             translations: Vec::new(),
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::ErrorRates;
 
     #[test]
     fn reads_scores_from_the_log() {
         for metric in [Metric::Bleu, Metric::Chrf, Metric::ExactMatch, Metric::Wer, Metric::Perplexity] {
-            for report in [report(0.3), report(31.7)] {
+            for report in [ValidationReport::of_bleu(0.3), ValidationReport::of_bleu(31.7)] {
                 let line = serde_json::to_value(&report).unwrap();
                 assert_eq!(metric.logged_score(&line), Some(report.validation_score(metric)), "{metric:?}");
             }
@@ -304,7 +306,10 @@ mod tests {
     }
 
     fn score_by_errors(errors: ErrorRates) -> ValidationScore {
-        let report = ValidationReport { scores: Scores { errors, ..report(0.0).scores }, ..report(0.0) };
+        let report = ValidationReport {
+            scores: Scores { errors, ..ValidationReport::of_bleu(0.0).scores },
+            ..ValidationReport::of_bleu(0.0)
+        };
         assert_eq!(Metric::Wer.logged_score(&serde_json::to_value(&report).unwrap()).unwrap().loss, 1.0);
         report.validation_score(Metric::Wer)
     }
@@ -326,8 +331,11 @@ mod tests {
 
     #[test]
     fn bleu_below_one_counts_as_zero() {
-        assert_eq!([0.9, 0.2].map(|bleu| report(bleu).validation_score(Metric::Bleu).score), [0.0; 2]);
-        assert_eq!(report(1.1).validation_score(Metric::Bleu).score, 1.1);
-        assert_eq!(report(0.9).validation_score(Metric::Chrf).score, 12.0);
+        assert_eq!(
+            [0.9, 0.2].map(|bleu| ValidationReport::of_bleu(bleu).validation_score(Metric::Bleu).score),
+            [0.0; 2]
+        );
+        assert_eq!(ValidationReport::of_bleu(1.1).validation_score(Metric::Bleu).score, 1.1);
+        assert_eq!(ValidationReport::of_bleu(0.9).validation_score(Metric::Chrf).score, 12.0);
     }
 }

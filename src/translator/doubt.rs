@@ -172,8 +172,9 @@ mod tests {
         let shares: Vec<f64> = (0..200).map(|index| f64::from(index) / 200.0).collect();
         let measures = DoubtMeasures { confidence: shares.clone(), coverage: shares.clone(), nonwords: shares.clone() };
         let DoubtLimits { confidence, coverage, nonwords } = measures.limits().unwrap();
-        let below = |limit: f64| shares.iter().filter(|share| **share < limit).count();
+        let [low, uncovered] =
+            [confidence, coverage].map(|limit| shares.iter().filter(|share| **share < limit).count());
         let above = shares.iter().filter(|share| **share > nonwords).count();
-        assert_eq!((below(confidence), below(coverage), above), (10, 2, 2));
+        assert_eq!((low, uncovered, above), (10, 2, 2));
     }
 }

@@ -15,7 +15,7 @@ const SENTENCE_ENDS: [char; 5] = ['.', '!', '?', '\u{2026}', '\u{61f}'];
 /// Case that a translation is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LetterCase {
-    /// As the model writes it.
+    /// Case in which the model writes it.
     Same,
     /// All capitals.
     Capitals,

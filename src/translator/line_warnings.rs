@@ -17,7 +17,7 @@ const MAX_FEATURES: usize = 20;
 /// List of line numbers.
 #[derive(Default)]
 struct LineList {
-    /// The first line numbers, counted from 1.
+    /// First line numbers of the list, counted from 1.
     named: Vec<usize>,
     /// Number of lines.
     count: usize,

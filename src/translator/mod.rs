@@ -42,8 +42,8 @@ use crate::checkpoint::{Checkpoint, Config, ModelDir, TrainedPairs};
 use crate::error::{UsageError, usage};
 use crate::model::{Architecture, ForcedScores, RnnSearch};
 use crate::text::{
-    Batch, BatchSize, Example, KnownWords, Languages, MappedText, Pair, Segmentation, Tokenization, Vocabulary,
-    WordSplitting, bucketed, is_in_other_language, language_name,
+    Batch, BatchSize, Example, ExampleLength, KnownWords, Languages, MappedText, Pair, Segmentation, Tokenization,
+    Vocabulary, WordSplitting, bucketed, is_in_other_language, language_name,
 };
 
 pub use api::Aligner;
@@ -440,10 +440,7 @@ fn examples(sources: &[Segmentation], targets: &[Segmentation]) -> Vec<Example> 
 
 /// Indices of the examples of each batch: of similar length, limited by the tokens of the longer side.
 fn batches(examples: &[Example]) -> Vec<Vec<usize>> {
-    let mut lengths = Vec::with_capacity(examples.len());
-    for example in examples {
-        let longer = example.source.len().max(example.target.len());
-        lengths.push((example.source.len(), longer));
-    }
+    let mut lengths: Vec<ExampleLength> = examples.iter().map(Example::length).collect();
+    lengths.iter_mut().for_each(|length| length.target = length.target.max(length.source));
     bucketed(&lengths, BatchSize::Tokens(BATCH_TOKENS), &mut crate::random::SeededRng::new(0, "order", 0))
 }

@@ -99,14 +99,13 @@ impl ReadSentence<'_> {
     fn translations_of_words(&self, translation: &Translation, splitting: WordSplitting) -> Vec<Range<usize>> {
         let LetterCase::Words(ranges) = &self.case else { return Vec::new() };
         let spans = word_spans(&self.given.text, splitting);
-        let is_named =
-            |word: &Range<usize>| ranges.iter().any(|range| range.start < word.end && word.start < range.end);
         let alignment = translation.alignment.by_words();
         let places = locate_words(&translation.text, alignment.target());
         let mut named = Vec::new();
         for (row, place) in alignment.rows().zip(places) {
             let most = (0..row.len()).max_by(|one, other| row[*one].total_cmp(&row[*other]));
-            if most.and_then(|word| spans.get(word)).is_some_and(is_named) {
+            let Some(word) = most.and_then(|word| spans.get(word)) else { continue };
+            if ranges.iter().any(|range| range.start < word.end && word.start < range.end) {
                 named.push(place);
             }
         }

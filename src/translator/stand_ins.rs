@@ -69,7 +69,7 @@ enum WordPlace {
     Capitals,
 }
 
-/// What a model knows of the words of its sources.
+/// Knowledge of a model about the words of its sources.
 pub(super) struct KnownSources<'m> {
     pub text: &'m TextSettings,
     pub vocabulary: &'m Vocabulary,
@@ -351,8 +351,8 @@ struct FoundStandIn<'s> {
 
 /// Returns the target token with the most attention on a source token.
 fn most_attentive(source: usize, attention: &[Vec<f32>]) -> Option<usize> {
-    let weight = |row: &Vec<f32>| row.get(source).copied().unwrap_or_default();
-    (0..attention.len()).max_by(|&a, &b| weight(&attention[a]).total_cmp(&weight(&attention[b])))
+    let weights = attention.iter().map(|row| row.get(source).copied().unwrap_or_default());
+    weights.enumerate().max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(target, _)| target)
 }
 
 /// True for punctuation that touches the word before it.

@@ -115,11 +115,12 @@ impl PreparedTranslator {
         let mut translations = Vec::with_capacity(sentences.len());
         for (index, copied) in copied.into_iter().enumerate() {
             let recording = Recording { settings: &settings, candidates: options.candidates };
-            let mut on_step = |partial| on_step(joined.partial(partial));
             let traced = match copied {
                 Some(translation) => Some(SentenceTrace { steps: Vec::new(), beam: Vec::new(), translation }),
                 None => {
-                    self.trace_sentence(&read[index], &segmented[index], &steering[index], recording, &mut on_step)?
+                    self.trace_sentence(&read[index], &segmented[index], &steering[index], recording, &mut |partial| {
+                        on_step(joined.partial(partial))
+                    })?
                 }
             };
             let Some(trace) = traced else { return Ok(None) };

@@ -1,12 +1,14 @@
 //! The interface for scripts: exit codes, streams, order of lines, JSON keys, and `--help`.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::common::{COMMANDS, Outcome, PAIRS, TestDir, json, model_path, outcome, tsv};
-use clap::Parser;
+use crate::common::{COMMANDS, INTERNAL, Outcome, PAIRS, TestDir, json, model_path, outcome, tsv};
+use clap::{Arg, Parser};
+use rayon::prelude::*;
 use serde_json::Value;
 use softalign::cli::Cli;
 
@@ -530,4 +532,24 @@ fn waits_for_slow_input() {
     stdin.write_all(b"eeps\n").unwrap();
     drop(stdin);
     assert_eq!(Outcome::from(child.wait_with_output().unwrap()).worked(), "rufo mi dorma .\n");
+}
+
+#[test]
+fn errors_of_values_are_in_words() {
+    const VALUES: [&str; 4] = ["5m", "-7", "", "99999999999999999999999"];
+    let definition = Cli::definition();
+    let mut lines = Vec::new();
+    for command in definition.get_subcommands() {
+        let with_value = command.get_arguments().filter(|option| option.get_action().takes_values());
+        for long in with_value.filter_map(Arg::get_long) {
+            lines.extend(VALUES.map(|value| [command.get_name().to_owned(), format!("--{long}={value}")]));
+        }
+    }
+    assert!(lines.len() > 500, "{}", lines.len());
+    lines.par_iter().for_each(|[command, option]| {
+        let error = Cli::parse_args(["softalign", command, option].map(OsString::from).into()).err();
+        let message = error.map(|error| error.to_string()).unwrap_or_default();
+        let internal = INTERNAL.into_iter().find(|internal| message.contains(internal));
+        assert!(internal.is_none() && message.trim_end().lines().count() < 2, "{command} {option}: {message}");
+    });
 }

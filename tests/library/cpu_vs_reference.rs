@@ -2,17 +2,16 @@
 
 use std::path::Path;
 
+use crate::gradients::base;
+use crate::search::inputs;
 use candle_core::Device;
 use rayon::prelude::*;
-use softalign::attention::AttentionConfig;
 use softalign::checkpoint::ModelDir;
 use softalign::kernels::matrix::Precision;
-use softalign::model::{
-    Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, ForcedScores, InitialState, RnnSearch, TrainingStep,
-};
+use softalign::model::{Architecture, BatchLoss, Dropout, DropoutRates, ForcedScores, RnnSearch, TrainingStep};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::SeededRng;
-use softalign::search::{BeamOptions, DecodingConstraints, EnsembleScorer, SearchInput, Source, search, search_all};
+use softalign::search::{BeamOptions, DecodingConstraints, EnsembleScorer, Source, search, search_all};
 use softalign::text::{Batch, BatchSize, Example, PaddedBatch, bucketed};
 use softalign::training::Optimizer;
 
@@ -39,12 +38,7 @@ fn losses(path: GradientFn, precision: Precision) -> Vec<f64> {
         embedding_size: 24,
         hidden_size: 40,
         attention_size: 24,
-        layers: 1,
-        tied_output: true,
-        initial_state: InitialState::Mean,
-        lexicon: false,
-        decoder: DecoderKind::Bahdanau,
-        attention: AttentionConfig::default(),
+        ..base()
     };
     let parameters =
         Parameters::initialize(&architecture.parameter_spec(), 1, &Device::Cpu).unwrap().with_grad().unwrap();
@@ -53,7 +47,7 @@ fn losses(path: GradientFn, precision: Precision) -> Vec<f64> {
     let mut gradients = Gradients::zeros(model.parameters()).unwrap();
     let rates = DropoutRates { embeddings: 0.1, annotations: 0.1, states: 0.1, readout: 0.1 };
     let examples = examples();
-    let lengths: Vec<_> = examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
+    let lengths: Vec<_> = examples.iter().map(Example::length).collect();
     let batches = bucketed(&lengths, BatchSize::Sentences(16), &mut SeededRng::new(1, "shuffle", 0));
     let step = |(step, indices): (usize, &Vec<usize>)| {
         let batch = Batch::new(&examples, indices);
@@ -106,13 +100,7 @@ fn backends_translate_1000_sentences_alike() {
     let cpu = search_all(&[&model], &sources, &settings.into(), &mut |_| {}).unwrap();
     sources.par_chunks(50).zip(cpu.par_chunks(50)).for_each(|(sources, cpu)| {
         let padded = PaddedBatch::new(sources.iter().map(|source| source.tokens.as_slice()));
-        let input = |(index, &source_tokens): (usize, &usize)| SearchInput {
-            seed_index: index as u64,
-            source_tokens,
-            constraints: &constraints,
-            cancellation: None,
-        };
-        let input: Vec<SearchInput> = padded.lengths.iter().enumerate().map(input).collect();
+        let input = inputs(&padded, &constraints);
         let reference = search(&mut EnsembleScorer::reference(&[&model], &padded).unwrap(), &input, &settings).unwrap();
         for (cpu, reference) in cpu.iter().zip(&reference) {
             // Either of two hypotheses with nearly equal scores may win.

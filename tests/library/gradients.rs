@@ -17,7 +17,7 @@ use softalign::text::{Batch, Example, GuideWeight};
 const BATCHES: [&[(usize, usize)]; 5] =
     [&[(1, 1)], &[(0, 0)], &[(3, 0), (1, 4)], &[(5, 2), (2, 5), (9, 7), (1, 1), (0, 3)], &[(17, 33), (33, 17)]];
 
-fn base() -> Architecture {
+pub fn base() -> Architecture {
     Architecture {
         source_vocabulary: 19,
         target_vocabulary: 23,

@@ -19,6 +19,14 @@ use softalign::search::{
 };
 use softalign::text::{Batch, Example, PaddedBatch};
 
+/// Input of a search for each sentence of a batch.
+pub fn inputs<'a>(padded: &PaddedBatch, constraints: &'a DecodingConstraints) -> Vec<SearchInput<'a>> {
+    let lengths = (0..).zip(&padded.lengths);
+    lengths
+        .map(|(seed_index, &source_tokens)| SearchInput { seed_index, source_tokens, constraints, cancellation: None })
+        .collect()
+}
+
 fn model(seed: u64) -> RnnSearch {
     model_of_size(seed, 140)
 }
@@ -92,13 +100,7 @@ fn backends_find_the_same_hypotheses() {
         let sources = sources();
         let padded = PaddedBatch::new(sources.iter().map(|source| source.tokens.as_slice()));
         let constraints = DecodingConstraints::default();
-        let input = |(index, &source_tokens): (usize, &usize)| SearchInput {
-            seed_index: index as u64,
-            source_tokens,
-            constraints: &constraints,
-            cancellation: None,
-        };
-        let input: Vec<SearchInput> = padded.lengths.iter().enumerate().map(input).collect();
+        let input = inputs(&padded, &constraints);
         let run = |scorer: &mut dyn Scorer| search(scorer, &input, &settings).unwrap();
         let reference = run(&mut EnsembleScorer::reference(&models, &padded).unwrap());
         let cpu = RnnSearch::with_packed(&models, PackingMode::Inference, |weights| {

@@ -166,22 +166,24 @@ impl Model {
         let overrides: InferenceOverrides = options.structure(py)?;
         let links = LinkOptions { reverse_model, ..options.structure(py)? };
         let decoding: DecodeOptions = options.structure(py)?;
-        let evaluator = Evaluator::new(&pairs)
-            .decode(&decoding)
-            .precision(precision)
-            .tokenize(tokenize)
-            .confidence(confidence?.unwrap_or(false))
-            .by_length(by_length?.unwrap_or(false))
-            .search_threshold(search_threshold?.unwrap_or(false));
+        let [confidence, by_length, search_threshold] =
+            [confidence?, by_length?, search_threshold?].map(|flag| flag.unwrap_or(false));
         run(py, Some(listener), |caller| {
             let translator = self.overridden(&overrides, &links)?;
             let linker = Linker::with_options(&links, Some(&translator), &pairs, caller)?;
-            let evaluator = match gold {
-                None => evaluator,
-                Some(gold) => evaluator.gold(gold.read(&pairs, &linker, gold_base)?),
+            let evaluator = Evaluator {
+                gold: gold.map(|gold| gold.read(&pairs, &linker, gold_base)).transpose()?,
+                by_length,
+                search_threshold,
+                confidence,
+                tokenize,
+                options: decoding,
+                precision,
+                reporter: caller,
+                ..Evaluator::new(&pairs)
             };
             let system = System::Model(Box::new(translator), Box::new(linker));
-            let evaluation = evaluator.reporter(caller).evaluate_system(&system)?;
+            let evaluation = evaluator.evaluate_system(&system)?;
             let translations = evaluation.translations.clone();
             let scores = SystemScores::Translations(Box::new(evaluation));
             let result = [SystemResult::new(self.translator.path().display().to_string(), None, scores)];

@@ -10,7 +10,7 @@ use crate::attention::config::{
 };
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::matrix::{
-    MatrixView, Precision, WriteMode, add_row_sums, bias_gradient, multiply, weight_gradient,
+    MatrixView, Precision, WeightFactors, WriteMode, add_row_sums, bias_gradient, multiply, weight_gradient,
 };
 use crate::parameters::Gradients;
 
@@ -186,8 +186,8 @@ fn write_gradient<'s>(
 ) -> Result<()> {
     let mut factors = Vec::new();
     for [d_outputs, input] in shards {
-        let d_outputs = MatrixView::rows_of(d_outputs, outputs);
-        factors.push((d_outputs, MatrixView::new(input, d_outputs.row_count(), inputs)));
+        let d_output = MatrixView::rows_of(d_outputs, outputs);
+        factors.push(WeightFactors { d_output, input: MatrixView::new(input, d_output.row_count(), inputs) });
     }
     gradients.with_slice_mut(name, |out| weight_gradient(out, inputs, &factors, precision, WriteMode::Overwrite))
 }

@@ -40,7 +40,7 @@ pub(in crate::attention) struct ScoreParam {
     pub init: Init,
 }
 
-/// One of several heads.
+/// Head of attention, by its number.
 #[derive(Clone, Copy)]
 pub(in crate::attention) struct HeadSlice {
     pub head: usize,

@@ -82,16 +82,19 @@ fn checked_evaluator<'a>(
     args: &EvaluateArgs,
     console: &'a Console,
 ) -> Result<Evaluator<'a>> {
-    let evaluator = Evaluator::new(&readable.pairs)
-        .decode(&args.search)
-        .precision(args.precision)
-        .by_length(args.by_length || args.figure.is_some())
-        .search_threshold(args.search_threshold)
-        .confidence(args.confidence)
-        .tokenize(args.tokenize)
-        .untagged(readable.pairs.iter().map(|pair| files.as_given(pair).0).collect())
-        .line_numbers(readable.numbers.clone())
-        .reporter(console);
+    let evaluator = Evaluator {
+        pairs: &readable.pairs,
+        untagged: Some(readable.pairs.iter().map(|pair| files.as_given(pair).0).collect()),
+        numbers: readable.numbers.clone(),
+        gold: None,
+        by_length: args.by_length || args.figure.is_some(),
+        search_threshold: args.search_threshold,
+        confidence: args.confidence,
+        tokenize: args.tokenize,
+        options: args.search.clone(),
+        precision: args.precision,
+        reporter: console,
+    };
     evaluator.check().with_context(|| files.to_string())?;
     Ok(evaluator)
 }
@@ -105,13 +108,10 @@ fn evaluate(
     args: &EvaluateArgs,
     console: &Console,
 ) -> Result<Vec<SystemResult>> {
-    let evaluator = match systems.gold {
-        Some(gold) => evaluator.gold(gold),
-        None => evaluator,
-    };
+    let evaluator = Evaluator { gold: systems.gold, ..evaluator };
     let mut aligner = None;
     if aligner_alone {
-        let linker = Linker::with_options(&args.links, None, evaluator.pairs(), console)?;
+        let linker = Linker::with_options(&args.links, None, evaluator.pairs, console)?;
         aligner = Some(evaluator.evaluate_linker(&linker)?);
     }
     let several = systems.named.len() > 1;
@@ -140,7 +140,7 @@ fn evaluate_one(
     let gold = links.map(|links| evaluator.evaluate_links(&links)).transpose()?.or(aligner);
     let scores = match (system, gold) {
         (None, None) => return Ok(None),
-        (None, Some(gold)) => SystemScores::Links { pairs: evaluator.pairs().len(), gold },
+        (None, Some(gold)) => SystemScores::Links { pairs: evaluator.pairs.len(), gold },
         (Some(system), gold) => {
             let mut evaluation = evaluator.evaluate_system(&system)?;
             evaluation.gold = evaluation.gold.or(gold);

@@ -89,11 +89,8 @@ fn describe_model(finished: &TrainingOutcome, out: Option<&Path>, console: &Cons
 
 /// Quotes a text for the shell, if it needs to.
 fn quoted(text: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "-_./".contains(character);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
+    let is_plain = text.chars().all(|character| character.is_alphanumeric() || "-_./".contains(character));
+    if is_plain && !text.is_empty() { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// Returns the receiver of what is to be said about signals. Only the first process says it, above its progress bar.

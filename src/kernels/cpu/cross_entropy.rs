@@ -15,20 +15,29 @@ pub struct Objective {
     pub scale: f32,
 }
 
-/// Returns the smoothed loss and the negative log-likelihood, summed over the rows of `logits`, `[rows, V]`. Replaces
-/// the logits by the smoothed loss's derivatives times `scale`.
-pub fn cross_entropy_forward_backward(logits: &mut [f32], targets: &[u32], smoothing: f32, scale: f32) -> (f64, f64) {
+/// Losses of a row of logits, or their sums over rows.
+#[derive(Clone, Copy, Default)]
+pub struct RowLoss {
+    /// Loss with label smoothing.
+    pub smoothed: f64,
+    /// −log p of the target.
+    pub negative_log_likelihood: f64,
+}
+
+/// Returns the losses, summed over the rows of `logits`, `[rows, V]`. Replaces the logits by the smoothed loss's derivatives
+/// times `scale`.
+pub fn cross_entropy_forward_backward(logits: &mut [f32], targets: &[u32], smoothing: f32, scale: f32) -> RowLoss {
     let size = logits.len() / targets.len().max(1);
-    let (mut smoothed, mut likelihood) = (0.0, 0.0);
+    let mut sum = RowLoss::default();
     for (row, &target) in logits.chunks_exact_mut(size).zip(targets) {
         let logit = row[target as usize];
         let statistics = vectorized(
             #[inline(always)]
             || exp_in_place(row),
         );
-        let (row_smoothed, log_probability) = row_losses(logit, &statistics, size, smoothing);
-        smoothed += row_smoothed;
-        likelihood -= log_probability;
+        let loss = row_loss(logit, &statistics, size, smoothing);
+        sum.smoothed += loss.smoothed;
+        sum.negative_log_likelihood += loss.negative_log_likelihood;
         let (factor, uniform) = (scale / statistics.sum, scale * smoothing / size as f32);
         vectorized(
             #[inline(always)]
@@ -36,14 +45,14 @@ pub fn cross_entropy_forward_backward(logits: &mut [f32], targets: &[u32], smoot
         );
         row[target as usize] -= scale * (1.0 - smoothing);
     }
-    (smoothed, likelihood)
+    sum
 }
 
-/// Returns the smoothed loss and the target's log-probability of each row of `logits`, `[rows, V]`.
-pub fn cross_entropy_forward(logits: &[f32], targets: &[u32], smoothing: f32) -> Vec<(f64, f64)> {
+/// Returns the losses of each row of `logits`, `[rows, V]`.
+pub fn cross_entropy_forward(logits: &[f32], targets: &[u32], smoothing: f32) -> Vec<RowLoss> {
     let size = logits.len() / targets.len().max(1);
     let rows = logits.chunks_exact(size).zip(targets);
-    rows.map(|(row, &target)| row_losses(row[target as usize], &logit_stats(row), size, smoothing)).collect()
+    rows.map(|(row, &target)| row_loss(row[target as usize], &logit_stats(row), size, smoothing)).collect()
 }
 
 /// log Σ exp z of a row of logits.
@@ -86,13 +95,14 @@ impl LogitStats {
     }
 }
 
-/// Smoothed loss of a row and log-probability of its target, whose logit is `logit`.
-fn row_losses(logit: f32, statistics: &LogitStats, size: usize, smoothing: f32) -> (f64, f64) {
+/// Losses of a row whose target has the logit `logit`.
+fn row_loss(logit: f32, statistics: &LogitStats, size: usize, smoothing: f32) -> RowLoss {
     let log_sum = f64::from(statistics.log_sum());
     let log_probability = f64::from(logit) - log_sum;
     let mean = f64::from(statistics.total) / size as f64 - log_sum;
     let epsilon = f64::from(smoothing);
-    (-(1.0 - epsilon) * log_probability - epsilon * mean, log_probability)
+    let smoothed = -(1.0 - epsilon) * log_probability - epsilon * mean;
+    RowLoss { smoothed, negative_log_likelihood: -log_probability }
 }
 
 fn logit_stats(row: &[f32]) -> LogitStats {
@@ -160,11 +170,13 @@ mod tests {
             let (smoothed, likelihood) = cross_entropy_sums(&variable, &ids, f64::from(smoothing)).unwrap();
             let sums = [&smoothed, &likelihood].map(|sum| f64::from(sum.to_scalar::<f32>().unwrap()));
             let rows = cross_entropy_forward(&logits, &targets, smoothing);
-            let forward = rows.iter().fold([0.0, 0.0], |sums, row| [sums[0] + row.0, sums[1] - row.1]);
+            let forward = RowLoss {
+                smoothed: rows.iter().map(|row| row.smoothed).sum(),
+                negative_log_likelihood: rows.iter().map(|row| row.negative_log_likelihood).sum(),
+            };
             let mut d_logits = logits.clone();
-            let (smoothed_sum, likelihood_sum) =
-                cross_entropy_forward_backward(&mut d_logits, &targets, smoothing, scale);
-            for found in [forward, [smoothed_sum, likelihood_sum]] {
+            let both = cross_entropy_forward_backward(&mut d_logits, &targets, smoothing, scale);
+            for found in [forward, both].map(|loss| [loss.smoothed, loss.negative_log_likelihood]) {
                 assert!(found.iter().zip(sums).all(|(a, b)| (a - b).abs() < 1e-4), "{found:?} {sums:?}");
             }
             let gradients = (smoothed * f64::from(scale)).unwrap().backward().unwrap();

@@ -12,11 +12,20 @@ pub fn gather_forward(out: &mut [f32], table: &[f32], ids: &[u32], width: usize)
     }
 }
 
+/// Derivatives with respect to rows that were looked up.
+#[derive(Clone, Copy)]
+pub struct RowGrads<'g> {
+    /// Row of the table that each row is a copy of.
+    pub ids: &'g [u32],
+    /// `[ids, width]`
+    pub d_rows: &'g [f32],
+}
+
 /// Backward pass of [`gather_forward`]: adds each part's row derivatives to the table's gradient by ids.
-pub fn gather_backward(table: &mut [f32], width: usize, parts: &[(&[u32], &[f32])]) {
+pub fn gather_backward(table: &mut [f32], width: usize, parts: &[RowGrads]) {
     table.par_chunks_mut(BLOCK_ROWS * width).enumerate().for_each(|(block, table)| {
-        for (ids, rows) in parts {
-            for (&id, row) in ids.iter().zip(rows.chunks_exact(width)) {
+        for RowGrads { ids, d_rows } in parts {
+            for (&id, row) in ids.iter().zip(d_rows.chunks_exact(width)) {
                 let row_index = (id as usize).wrapping_sub(block * BLOCK_ROWS);
                 if let Some(sum) = table.chunks_exact_mut(width).nth(row_index) {
                     sum.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
@@ -55,7 +64,7 @@ mod tests {
             loss = (loss + (expected * derivatives).unwrap().sum_all().unwrap()).unwrap();
         }
         let mut d_table = vec![0.0; rows * width];
-        let views: Vec<(&[u32], &[f32])> = parts.iter().map(|(rows, ids)| (&ids[..], &rows[..])).collect();
+        let views: Vec<RowGrads> = parts.iter().map(|(d_rows, ids)| RowGrads { ids, d_rows }).collect();
         gather_backward(&mut d_table, width, &views);
         let gradients = loss.backward().unwrap();
         let expected: Vec<f32> = gradients.get(&variable).unwrap().flatten_all().unwrap().to_vec1().unwrap();

@@ -8,20 +8,28 @@ use crate::kernels::buffer_pool::Buffer;
 /// Rows of a gradient per rayon task.
 const ROWS: usize = 128;
 
-/// Gradient of W in y = x Wᵀ: Σ dyᵀ x over `factors`, pairs `(dy, x)` with one row per y. Rows of `out` are `stride`
-/// apart.
+/// Factors of the gradient of W in y = x Wᵀ, with one row per y.
+#[derive(Clone, Copy)]
+pub struct WeightFactors<'a> {
+    /// dy, `[rows, outputs]`.
+    pub d_output: MatrixView<'a>,
+    /// x, `[rows, inputs]`.
+    pub input: MatrixView<'a>,
+}
+
+/// Gradient of W in y = x Wᵀ: Σ dyᵀ x over `factors`. Rows of `out` are `stride` apart.
 pub fn weight_gradient(
     out: &mut [f32],
     stride: usize,
-    factors: &[(MatrixView, MatrixView)],
+    factors: &[WeightFactors],
     precision: Precision,
     mode: WriteMode,
 ) {
-    // Each [rows, inputs].
-    let inputs: Vec<PackedMatrix> = factors.par_iter().map(|(_, input)| PackedMatrix::new(*input, precision)).collect();
+    let inputs: Vec<PackedMatrix> =
+        factors.par_iter().map(|factors| PackedMatrix::new(factors.input, precision)).collect();
     out.par_chunks_mut(ROWS * stride).enumerate().for_each(|(block, out)| {
-        for (index, ((d_output, _), input)) in factors.iter().zip(&inputs).enumerate() {
-            let transposed = d_output.t(); // [outputs, rows]
+        for (index, (factors, input)) in factors.iter().zip(&inputs).enumerate() {
+            let transposed = factors.d_output.t(); // [outputs, rows]
             let count = (transposed.row_count() - block * ROWS).min(ROWS);
             let mode = if index == 0 { mode } else { WriteMode::Accumulate };
             multiply_packed(out, stride, transposed.rows(block * ROWS, count), input, mode);

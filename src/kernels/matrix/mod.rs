@@ -10,7 +10,7 @@ mod packed_weight;
 mod product;
 
 pub use bf16::{bf16_instructions, is_bf16_faster};
-pub use gradients::{bias_gradient, weight_gradient};
+pub use gradients::{WeightFactors, bias_gradient, weight_gradient};
 pub use packed::PackedMatrix;
 pub use packed_weight::PackedWeight;
 pub use product::{multiply, multiply_packed};

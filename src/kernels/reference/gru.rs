@@ -77,7 +77,7 @@ impl GruWeights {
     }
 }
 
-/// One of the gates r, z, n: `[rows, 3h]` to `[rows, h]`.
+/// Returns one of the gates r, z, n, `[rows, h]`, of `gates`, `[rows, 3h]`.
 fn gate(gates: &Tensor, index: usize) -> Result<Tensor> {
     let hidden = gates.dim(1)? / 3;
     gates.narrow(1, index * hidden, hidden)

@@ -11,7 +11,9 @@ use candle_core::Result;
 use super::packer::Packer;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::gru::{GruStep, gru_backward, gru_forward};
-use crate::kernels::matrix::{MatrixView, PackedWeight, Precision, WriteMode, bias_gradient, weight_gradient};
+use crate::kernels::matrix::{
+    MatrixView, PackedWeight, Precision, WeightFactors, WriteMode, bias_gradient, weight_gradient,
+};
 use crate::parameters::Gradients;
 
 /// Number of gates of a GRU: r, z and n.
@@ -168,12 +170,12 @@ impl CellBackward<'_> {
             for block in 0..shards[0].inputs.len() {
                 let factors: Vec<_> = shards.iter().map(|shard| shard.input_factors(block)).collect();
                 weight_gradient(&mut out[first..], stride, &factors, precision, WriteMode::Overwrite);
-                first += factors[0].1.column_count();
+                first += factors[0].input.column_count();
             }
         })?;
         let factors: Vec<_> = shards.iter().map(Self::state_factors).collect();
         gradients.with_slice_mut(&name("weight_hh"), |out| {
-            weight_gradient(out, factors[0].1.column_count(), &factors, precision, WriteMode::Overwrite)
+            weight_gradient(out, factors[0].input.column_count(), &factors, precision, WriteMode::Overwrite)
         })?;
         let d_gates: Vec<&[f32]> = shards.iter().map(|shard| &shard.tape.gates[..]).collect();
         gradients.with_slice_mut(&name("bias_ih"), |out| bias_gradient(out, &d_gates))?;
@@ -182,16 +184,17 @@ impl CellBackward<'_> {
     }
 
     /// Factors of the gradient of a block of columns of W_ih: the derivatives with respect to the gates, and the inputs.
-    fn input_factors(&self, block: usize) -> (MatrixView<'_>, MatrixView<'_>) {
-        let d_gates = MatrixView::rows_of(&self.tape.gates, self.tape.weights.gate_size());
+    fn input_factors(&self, block: usize) -> WeightFactors<'_> {
+        let d_output = MatrixView::rows_of(&self.tape.gates, self.tape.weights.gate_size());
         let inputs = self.inputs[block];
-        (d_gates, MatrixView::rows_of(inputs, inputs.len() / d_gates.row_count()))
+        WeightFactors { d_output, input: MatrixView::rows_of(inputs, inputs.len() / d_output.row_count()) }
     }
 
     /// Factors of the gradient of W_hh.
-    fn state_factors(&self) -> (MatrixView<'_>, MatrixView<'_>) {
-        let d_gates = MatrixView::rows_of(&self.tape.state_gates, self.tape.weights.gate_size());
-        (d_gates, MatrixView::new(self.before, d_gates.row_count(), self.tape.weights.state_size()))
+    fn state_factors(&self) -> WeightFactors<'_> {
+        let d_output = MatrixView::rows_of(&self.tape.state_gates, self.tape.weights.gate_size());
+        let input = MatrixView::new(self.before, d_output.row_count(), self.tape.weights.state_size());
+        WeightFactors { d_output, input }
     }
 }
 

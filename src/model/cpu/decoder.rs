@@ -13,8 +13,8 @@ use super::shard::Shard;
 use super::weights::PackedModel;
 use crate::attention::cpu::{BackwardPass, ForwardTape, GradientInputs, GuidedTape, RaggedMemory};
 use crate::kernels::buffer_pool::Buffer;
-use crate::kernels::cpu::embedding::{gather_backward, gather_forward};
-use crate::kernels::matrix::{MatrixView, WriteMode, add_row_sums, bias_gradient, weight_gradient};
+use crate::kernels::cpu::embedding::{RowGrads, gather_backward, gather_forward};
+use crate::kernels::matrix::{MatrixView, WeightFactors, WriteMode, add_row_sums, bias_gradient, weight_gradient};
 use crate::kernels::simd::{add_scaled, tanh, vectorized};
 use crate::model::architecture::{context_cell_param, word_cell_param};
 use crate::model::{Dropout, DropoutSite, InitialState};
@@ -159,7 +159,10 @@ impl DecoderBackward<'_> {
     /// embedding is accumulated, the others are overwritten.
     pub fn gradients(shards: &[Self], weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
         let e = weights.architecture.embedding_size;
-        let embedded: Vec<_> = shards.iter().map(|shard| (&*shard.pass.previous, &*shard.d_embedded)).collect();
+        let mut embedded = Vec::with_capacity(shards.len());
+        for shard in shards {
+            embedded.push(RowGrads { ids: &shard.pass.previous, d_rows: &shard.d_embedded });
+        }
         gradients.with_slice_mut("target_embedding.weight", |values| gather_backward(values, e, &embedded))?;
         let attention: Vec<GradientInputs> = shards.iter().map(Self::gradient_inputs).collect();
         BackwardPass::gradients(&attention, &weights.attention, gradients)?;
@@ -179,7 +182,8 @@ impl DecoderBackward<'_> {
         let mut factors = Vec::with_capacity(shards.len());
         for shard in shards {
             let d_initial = MatrixView::rows_of(&shard.d_initial, n);
-            factors.push((d_initial, MatrixView::new(&shard.pass.summary, d_initial.row_count(), width)));
+            let summary = MatrixView::new(&shard.pass.summary, d_initial.row_count(), width);
+            factors.push(WeightFactors { d_output: d_initial, input: summary });
         }
         gradients.with_slice_mut("decoder.initial.weight", |out| {
             weight_gradient(out, width, &factors, weights.precision, WriteMode::Overwrite)

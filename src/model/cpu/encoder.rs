@@ -9,7 +9,7 @@ use super::ragged::Ragged;
 use super::shard::Shard;
 use super::weights::PackedModel;
 use crate::kernels::buffer_pool::Buffer;
-use crate::kernels::cpu::embedding::{gather_backward, gather_forward};
+use crate::kernels::cpu::embedding::{RowGrads, gather_backward, gather_forward};
 use crate::model::architecture::encoder_cell_param;
 use crate::model::{Dropout, DropoutMask, DropoutSite};
 use crate::parameters::Gradients;
@@ -174,7 +174,8 @@ impl EncoderBackward<'_> {
     /// Writes the gradients of the encoder's parameters from all shards.
     pub fn gradients(passes: &[Self], weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
         let e = weights.architecture.embedding_size;
-        let embedded: Vec<_> = passes.iter().map(|pass| (&*pass.ids, &*pass.d_embedded)).collect();
+        let embedded: Vec<RowGrads> =
+            passes.iter().map(|pass| RowGrads { ids: &pass.ids, d_rows: &pass.d_embedded }).collect();
         gradients.zero("source_embedding.weight")?;
         gradients.with_slice_mut("source_embedding.weight", |values| gather_backward(values, e, &embedded))?;
         for layer in 0..weights.architecture.layers {

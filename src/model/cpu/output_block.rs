@@ -10,7 +10,7 @@ use super::readout::{readout_of_tokens, state_sums, tanh_in_place, token_sums};
 use super::shard::{Shard, TargetPosition, apply_output_dropout};
 use super::weights::PackedModel;
 use crate::kernels::buffer_pool::Buffer;
-use crate::kernels::cpu::cross_entropy::{Objective, cross_entropy_forward, cross_entropy_forward_backward};
+use crate::kernels::cpu::cross_entropy::{Objective, RowLoss, cross_entropy_forward, cross_entropy_forward_backward};
 use crate::kernels::matrix::{WriteMode, add_row_sums};
 use crate::kernels::simd::add_scaled;
 use crate::model::{BatchLoss, Dropout, DropoutSite};
@@ -99,8 +99,11 @@ impl<'a> Block<'a> {
         if let Some(mut lexical) = ShardLexicalBias::new(weights, shard, decoder.tape) {
             lexical.forward(self.positions, &mut logits);
         }
-        let scores = cross_entropy_forward(&logits, self.targets, smoothing).into_iter();
-        scores.map(|(smoothed, log_probability)| TokenScore { smoothed, log_probability, posterior: None }).collect()
+        let mut scores = Vec::with_capacity(self.targets.len());
+        for RowLoss { smoothed, negative_log_likelihood } in cross_entropy_forward(&logits, self.targets, smoothing) {
+            scores.push(TokenScore { smoothed, log_probability: -negative_log_likelihood, posterior: None });
+        }
+        scores
     }
 
     /// Returns the loss. Replaces the logits, `[rows, V]`, by the derivatives with respect to them.
@@ -117,7 +120,8 @@ impl<'a> Block<'a> {
         let mut lexical = ShardLexicalBias::new(weights, shard, decoder.tape);
         lexical.iter_mut().for_each(|lexical| lexical.forward(positions, logits));
         let Objective { smoothing, scale } = objective;
-        let (smoothed, negative_log_likelihood) = cross_entropy_forward_backward(logits, targets, smoothing, scale);
+        let RowLoss { smoothed, negative_log_likelihood } =
+            cross_entropy_forward_backward(logits, targets, smoothing, scale);
         let loss = BatchLoss { smoothed, negative_log_likelihood, guidance: 0.0, tokens: positions.len() };
         BlockLoss { loss, d_alphas: lexical.map(|mut lexical| lexical.backward(positions, logits)) }
     }

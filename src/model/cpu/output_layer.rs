@@ -12,7 +12,7 @@ use super::output_block::{Block, BlockPass, OutputStep, ShardOutput};
 use super::shard::Shard;
 use super::weights::PackedModel;
 use crate::kernels::buffer_pool::Buffer;
-use crate::kernels::matrix::{MatrixView, WriteMode, bias_gradient, weight_gradient};
+use crate::kernels::matrix::{MatrixView, WeightFactors, WriteMode, bias_gradient, weight_gradient};
 use crate::kernels::simd::add_scaled;
 use crate::model::{BatchLoss, ForcedScores};
 use crate::parameters::Gradients;
@@ -73,7 +73,10 @@ impl OutputPass {
             passes.par_extend(blocks.par_iter().zip(slices).map(|(block, (dropped, logits))| {
                 BlockPass::new(step, &outputs[block.shard], block, [dropped, logits])
             }));
-            let factors = [(MatrixView::new(&logits, rows, vocabulary), MatrixView::new(&dropped, rows, e))];
+            let factors = [WeightFactors {
+                d_output: MatrixView::new(&logits, rows, vocabulary),
+                input: MatrixView::new(&dropped, rows, e),
+            }];
             gradients.with_slice_mut(sizes.output_weight(), |out| {
                 weight_gradient(out, e, &factors, weights.precision, mode)
             })?;
@@ -101,7 +104,8 @@ impl OutputPass {
         let of_tokens = self.tokens.iter().map(|tokens| (&tokens.d_sum, &tokens.input));
         let mut factors = Vec::with_capacity(self.blocks.len() + self.tokens.len());
         for (d_sum, input) in of_blocks.chain(of_tokens) {
-            factors.push((MatrixView::rows_of(d_sum, e), MatrixView::rows_of(input, width)));
+            let (d_output, input) = (MatrixView::rows_of(d_sum, e), MatrixView::rows_of(input, width));
+            factors.push(WeightFactors { d_output, input });
         }
         gradients.with_slice_mut("readout.weight", |out| {
             weight_gradient(out, width, &factors, weights.precision, WriteMode::Overwrite)

@@ -50,7 +50,7 @@ pub struct PackedModel<'a> {
     /// Precision of products
     pub precision: Precision,
     parameters: ParameterViews<'a>,
-    /// Both directions of each encoder layer.
+    /// Cells of each encoder layer: forward and backward in the sentence.
     pub encoder: Vec<[CellWeights<'a>; 2]>,
     /// W_init
     pub initial: Arc<PackedWeight>,

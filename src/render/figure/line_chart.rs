@@ -29,7 +29,7 @@ pub struct Axis {
 
 /// Vertical line at a value of the horizontal axis.
 pub struct Mark {
-    /// Its place.
+    /// Value of the horizontal axis.
     pub x: f64,
     /// Name in the legend.
     pub name: String,

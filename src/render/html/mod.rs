@@ -43,14 +43,14 @@ pub struct PairData<'a> {
     id: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     rank: Option<usize>,
-    /// Both sides, unless spaces separate their words.
+    /// Source and target, unless spaces separate their words.
     #[serde(skip_serializing_if = "Option::is_none")]
     texts: Option<[&'a str; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     translation: Option<&'a str>,
     #[serde(flatten)]
     words: MatrixData<'a>,
-    /// `null` unless finite.
+    /// Log-probability; `null` unless finite.
     score: f64,
     #[serde(flatten)]
     doubts: Option<&'a Doubts>,

@@ -52,6 +52,29 @@ pub(super) struct AutoConfig {
     largest: usize,
 }
 
+/// Regularization that suits the data.
+struct Regularization {
+    dropout: f64,
+    bpe_dropout: f64,
+    concat_pairs: f64,
+}
+
+impl Regularization {
+    fn new(stats: &CorpusStats) -> Self {
+        let default = Self { dropout: 0.3, bpe_dropout: 0.0, concat_pairs: 0.0 };
+        match stats.pairs {
+            // Forms of hallucinated words cannot be memorized, other single words soon are.
+            _ if stats.has_inflected_words() => default,
+            _ if stats.has_single_words() => Self { dropout: 0.5, ..default },
+            // A small vocabulary is regular: little regularization is needed, but longer sentences are.
+            _ if has_few_words(stats) => Self { dropout: 0.2, concat_pairs: 0.2, ..default },
+            // Varied segmentations make up for few pairs.
+            0..5_000 => Self { bpe_dropout: 0.1, ..default },
+            _ => default,
+        }
+    }
+}
+
 impl AutoConfig {
     pub fn new(preset: Preset, stats: &CorpusStats) -> Self {
         let pairs = stats.pairs;
@@ -70,16 +93,7 @@ impl AutoConfig {
             Preset::Fast => (default.saturating_sub(1), 0.5),
             Preset::Best => (largest, 2.0),
         };
-        let (dropout, bpe_dropout, concat_pairs) = match pairs {
-            // Forms of hallucinated words cannot be memorized, other single words soon are.
-            _ if stats.has_inflected_words() => (0.3, 0.0, 0.0),
-            _ if stats.has_single_words() => (0.5, 0.0, 0.0),
-            // A small vocabulary is regular: little regularization is needed, but longer sentences are.
-            _ if has_few_words(stats) => (0.2, 0.0, 0.2),
-            // Varied segmentations make up for few pairs.
-            0..5_000 => (0.3, 0.1, 0.0),
-            _ => (0.3, 0.0, 0.0),
-        };
+        let Regularization { dropout, bpe_dropout, concat_pairs } = Regularization::new(stats);
         let varied = stats.has_single_words() || bpe_dropout > 0.0 || concat_pairs > 0.0;
         let max_factor = if varied { MAX_EPOCHS_VARIED } else { MAX_EPOCHS };
         let [epochs, max_epochs] =

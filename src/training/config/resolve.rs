@@ -240,10 +240,10 @@ impl ResolvedConfig {
 
     /// Returns the default metric. BLEU needs 4-grams, so short texts use chrF.
     fn default_metric(&self, validation: &[Pair]) -> Metric {
-        let is_short = |pair: &&Pair| word_spans(&pair.target, WordSplitting::Script).len() < 4;
+        let lengths = validation.iter().map(|pair| word_spans(&pair.target, WordSplitting::Script).len());
         if self.text.has_character_tokens() && self.stats.has_single_words() {
             Metric::ExactMatch
-        } else if 2 * validation.iter().filter(is_short).count() > validation.len() {
+        } else if 2 * lengths.filter(|length| *length < 4).count() > validation.len() {
             Metric::Chrf
         } else {
             Metric::Bleu

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::html::{Token, TokenKind, opens_markup, push_encoded};
+use html_escape::encode_text_to_string;
+
+use super::html::{Token, TokenKind, opens_markup};
 use super::options::Markup;
 
 /// Text with markup, as it was given.
@@ -53,7 +55,9 @@ impl<'s> Document<'s> {
     /// Appends a text, which has no markup whatever its characters are.
     pub fn push_text(&mut self, text: &str) {
         match self.source.markup {
-            Markup::Html => push_encoded(&mut self.written, text),
+            Markup::Html => {
+                encode_text_to_string(text, &mut self.written);
+            }
             Markup::None => self.written.push_str(text),
         }
     }

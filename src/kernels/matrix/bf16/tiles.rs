@@ -108,19 +108,22 @@ fn pack_lines(tile: &mut Tile, part: MatrixView) {
 
 #[inline(always)]
 fn pack_pairs(tile: &mut Tile, part: MatrixView) {
-    let lines_of = |term: usize| {
-        let mut lines = [0.0; LINES];
-        if term < part.columns {
-            lines[..part.rows].copy_from_slice(&part.data[term * part.column_stride..][..part.rows]);
-        }
-        lines
-    };
     for (pair, lines) in tile.0.iter_mut().enumerate() {
-        let (first, second) = (lines_of(2 * pair), lines_of(2 * pair + 1));
+        let (first, second) = (lines_of(part, 2 * pair), lines_of(part, 2 * pair + 1));
         for ((number, first), second) in lines.iter_mut().zip(first).zip(second) {
             *number = round_pair(first, second);
         }
     }
+}
+
+/// Returns the lines of a term of a part, 0 after its last term.
+#[inline(always)]
+fn lines_of(part: MatrixView, term: usize) -> [f32; LINES] {
+    let mut lines = [0.0; LINES];
+    if term < part.columns {
+        lines[..part.rows].copy_from_slice(&part.data[term * part.column_stride..][..part.rows]);
+    }
+    lines
 }
 
 #[inline(always)]
