@@ -45,7 +45,7 @@ fn ends_with_a_summary_and_the_next_commands() {
     let stderr = dir.run(&[&options[..], &quick].concat()).stderr;
     let summary: Vec<&str> = stderr.lines().skip_while(|line| !line.contains("expect on other text")).collect();
     for (line, expected) in summary.iter().zip([
-        "of this kind: chrF ",
+        "by the same translators: chrF ",
         "of 100 translations equal their reference",
         "would help most: ",
         "next:",
