@@ -208,16 +208,15 @@ export class Vocabulary {
     if (this.tokenization === "letter") text = text.normalized("NFD");
     text = text.mapped((one) => (one === SPACE ? "\ufffd" : one === " " ? SPACE : one));
     if (!this.hasCharacters) {
-      const { start } = text.characters[0];
-      text.characters.unshift({ text: SPACE, start, end: start });
+      const [{ start, end }] = text.characters;
+      text.characters.unshift({ text: SPACE, start, end });
     }
     return text;
   }
 
-  /** Tokens of a text: ids, and places from their first characters to those of the next ones. */
+  /** Tokens of a text: ids, and places, which extend to the next token and so include marks composed with the last character. */
   placedTokens(given) {
     const { characters } = this.normalizedText(given);
-    if (characters.length === 0) return [];
     const text = characters.map((one) => one.text).join("");
     const placed = [];
     let [index, end] = [0, 0];
@@ -233,8 +232,13 @@ export class Vocabulary {
       end = match.index + match[0].length;
     }
     if (end < text.length) addPiece(text.slice(end));
-    const last = characters[characters.length - 1].end;
-    return placed.map(({ id, start }, token) => ({ id, start, end: placed[token + 1]?.start ?? last }));
+    const read = this.known.readable(given).characters;
+    let last = 0;
+    return placed.map(({ id, start }, token) => {
+      const next = placed[token + 1]?.start ?? Infinity;
+      while (last + 1 < read.length && read[last + 1].start < next) last += 1;
+      return { id, start, end: read[last].end };
+    });
   }
 
   /** Tokens of a piece: ids, and lengths in code points. */
