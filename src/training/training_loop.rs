@@ -43,7 +43,7 @@ pub struct TrainingLoop<'a> {
     validation: &'a ValidationSet<'a>,
     processes: ProcessGroup<'a>,
     progress: TrainState,
-    /// Best validations of this run.
+    /// Best validations of this run and those before.
     best_validations: BestValidations,
     /// Loss at the last validation of this run.
     last_loss: Option<f64>,
