@@ -200,9 +200,8 @@ export class Vocabulary {
     return isLowercase ? normal(normal(text).mapped(lowercase)) : normal(text);
   }
 
-  /** Normalized characters of a text, with spaces as tokens write them. */
-  normalizedText(given) {
-    const readable = this.known.readable(given);
+  /** Normalized characters of a readable text, with spaces as tokens write them. */
+  normalizedText(readable) {
     if (readable.characters.length === 0) return readable;
     let text = this.inForm(readable);
     if (this.tokenization === "letter") text = text.normalized("NFD");
@@ -216,7 +215,8 @@ export class Vocabulary {
 
   /** Tokens of a text: ids, and places, which extend to the next token and so include marks composed with the last character. */
   placedTokens(given) {
-    const { characters } = this.normalizedText(given);
+    const readable = this.known.readable(given);
+    const { characters } = this.normalizedText(readable);
     const text = characters.map((one) => one.text).join("");
     const placed = [];
     let [index, end] = [0, 0];
@@ -232,7 +232,7 @@ export class Vocabulary {
       end = match.index + match[0].length;
     }
     if (end < text.length) addPiece(text.slice(end));
-    const read = this.known.readable(given).characters;
+    const read = readable.characters;
     let last = 0;
     return placed.map(({ id, start }, token) => {
       const next = placed[token + 1]?.start ?? Infinity;
