@@ -1,4 +1,5 @@
 //! Single kernels on one thread, at the sizes of docs/results/speed.md: `cargo bench --bench kernels`.
+//! `SOFTALIGN_SIMD=avx2` leaves newer instructions out.
 
 #![expect(missing_docs, reason = "criterion's macro defines an undocumented public function")]
 
@@ -11,7 +12,7 @@ use softalign::kernels::cpu::cross_entropy::cross_entropy_forward_backward;
 use softalign::kernels::cpu::gru::{GruStep, gru_backward, gru_forward};
 use softalign::kernels::matrix::{MatrixView, PackedMatrix, Precision, WriteMode, multiply_packed};
 use softalign::kernels::reference::adam::{AdamState, AdamStep};
-use softalign::kernels::simd::{tanh, vectorized};
+use softalign::kernels::simd::{limit_simd_by_environment, tanh, vectorized};
 use softalign::random::SeededRng;
 
 /// Rows of a batch shard, source length, state and attention size, and target vocabulary.
@@ -27,6 +28,7 @@ fn numbers(count: usize) -> Vec<f32> {
 
 /// Rates are multiply-adds per second.
 fn products(criterion: &mut Criterion) {
+    limit_simd_by_environment().expect("a level");
     let mut group = criterion.benchmark_group("product");
     for (name, rows, depth, columns) in [
         ("decoder step, forward", ROWS, SIZE, 4 * SIZE),

@@ -4,12 +4,13 @@
 //! `cargo bench --bench throughput` prints target tokens per second, useful arithmetic, and the rate of candle's matrix
 //! product measured in the same run. One of `-- training`, `-- search`, `-- scores` (training with each kind of attention)
 //! and `-- extremes` (training with parameters of extreme magnitude) selects a part. Rates are the best of several rounds
-//! over the same batches, since other load only slows a machine down.
+//! over the same batches, since other load only slows a machine down. `SOFTALIGN_SIMD=avx2` leaves newer instructions out.
 
 use std::time::Instant;
 
 use candle_core::{Device, Result, Tensor};
 use softalign::attention::{AttentionConfig, ScoreName};
+use softalign::kernels::simd::limit_simd_by_environment;
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch, TrainingStep};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::SeededRng;
@@ -26,6 +27,7 @@ const EXTREME_PAIRS: usize = 16;
 const LEARNING_RATE: f64 = 1e-4;
 
 fn main() -> Result<()> {
+    limit_simd_by_environment().expect("a level");
     let model = model(AttentionConfig::default())?;
     let examples = examples(13.0);
     let all = std::thread::available_parallelism().map_or(1, usize::from);

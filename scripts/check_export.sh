@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares the engine of exported pages with `softalign translate` and the steps of `softalign serve`: the shipped model on the
 # test sets, on text with numbers, names, emoji and capitals, and on characters of many scripts; toy models of every score, decoder
-# and tokenization, which are trained here in minutes. Prints how many translations weights of 16 and 8 bits change. Needs Node 20
+# and tokenization, which are trained here in minutes. Prints how many translations rounded weights change. Needs Node 20
 # or newer. The first argument is the program, by default that of `cargo build --release`.
 set -euo pipefail
 cd "$(dirname "$0")/.."

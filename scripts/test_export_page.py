@@ -211,6 +211,13 @@ def measured_sentences(browser):
         yield statistics.median(typed_milliseconds(browser, sentence, beam) for sentence in SENTENCES)
 
 
+def measure_empty_page(browser, page):
+    page.write_text("<!doctype html><title>empty</title>")
+    browser.visit(page.as_uri())
+    memory = max(private_mebibytes(process) for process in renderers(browser))
+    print(f"an empty page: private memory of its process {memory:.0f} MiB")
+
+
 def measure(browser, page):
     browser.visit("about:blank")
     browser.visit(page.resolve().as_uri())
@@ -239,6 +246,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory, Browser(*programs, directory) as browser:
         browser.devtools("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0)
         if arguments.measure:
+            measure_empty_page(browser, Path(directory) / "empty.html")
             for page in [arguments.full, arguments.plain]:
                 measure(browser, page)
             return

@@ -39,6 +39,7 @@ use colorchoice::ColorChoice;
 
 use crate::cli::{Cli, Color, Command, DeviceName};
 use crate::error::UsageError;
+use crate::kernels::simd::{SIMD_VARIABLE, limit_simd_by_environment};
 use console::Console;
 use processes::Processes;
 use signals::Interrupted;
@@ -73,7 +74,8 @@ fn run(cli: &Cli) -> u8 {
         Err(error) => return report(&error, &Console::new(cli.quiet)),
     };
     let console = Console::new(cli.quiet || !processes.is_first());
-    let exit_code = match start_threads().and_then(|()| dispatch(cli, &console, &processes)) {
+    let exit_code = match limit_simd().and_then(|()| start_threads()).and_then(|()| dispatch(cli, &console, &processes))
+    {
         Ok(()) => 0,
         Err(error) => {
             processes.wait_to_report();
@@ -81,6 +83,15 @@ fn run(cli: &Cli) -> u8 {
         }
     };
     processes.end(exit_code)
+}
+
+fn limit_simd() -> Result<()> {
+    limit_simd_by_environment().map_err(|value| {
+        UsageError::new(format!(
+            "{SIMD_VARIABLE} is {value:?}; it must be baseline, avx2, neon or avx512, or unset for all that the processor has"
+        ))
+        .into()
+    })
 }
 
 /// Prints an error, unless it is no failure, and returns the exit code.

@@ -1,9 +1,9 @@
 //! `softalign export`: a translator in one HTML file, which works without a server and a network.
 //!
 //! The page is that of the server; behind it stands an engine in JavaScript (`engine/`), whose files and names mirror those of
-//! `text`, `model/reference`, `search` and `translator`. The model is a block of compressed bytes (`payload.rs`) in base 85.
+//! `text`, `model/reference`, `search` and `translator`. The model is a block of compressed bytes (`payload.rs`) in base 128.
 
-mod base85;
+mod base128;
 mod payload;
 mod weights;
 
@@ -24,7 +24,7 @@ use crate::model::TokenLexicon;
 use crate::parameters::Parameters;
 use crate::render::{csp_hash, html_safe_json, normalize_line_endings};
 use crate::text::Vocabulary;
-use base85::base85;
+use base128::base128;
 use payload::Payload;
 use weights::{add_parameter, add_probabilities};
 
@@ -257,7 +257,7 @@ fn page(title: &str, model: &[u8], options: &ExportOptions) -> String {
         "<script type=\"application/json\" id=\"facts\">{facts}</script>\n\
          <script type=\"text/plain\" id=\"engine\">{engine}</script>\n\
          <script type=\"text/plain\" id=\"packed-model\" data-digest=\"{digest}\">{}</script>\n</body>",
-        base85(model)
+        base128(model)
     );
     let linked = "<link rel=\"stylesheet\" href=\"page.css\">\n<script type=\"module\" src=\"page.js\"></script>";
     let mut page = normalize_line_endings(&template);

@@ -6,7 +6,7 @@ use super::payload::Payload;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum WeightFormat {
-    /// 8 bits, with a scale for each row of a matrix; probabilities of lexicon and aligner in 16.
+    /// Integers from −63 to 63, with a scale for each row of a matrix; probabilities of lexicon and aligner in 16 bits.
     #[default]
     Int8,
     /// 16-bit floats.
@@ -15,13 +15,16 @@ pub enum WeightFormat {
     F32,
 }
 
+/// Largest integer: seven bits with the sign. An eighth brings no BLEU, and a page a seventh larger.
+const LARGEST_INTEGER: f32 = 63.0;
+
 /// Adds a parameter `[rows, columns]`, or a vector, which stays in 32 bits.
 pub fn add_parameter(payload: &mut Payload, name: &str, shape: &[usize], values: &[f32], format: WeightFormat) {
     match (format, shape) {
         (WeightFormat::Int8, &[_, columns]) => {
             let (mut rounded, mut scales) = (Vec::with_capacity(values.len()), Vec::new());
             for row in values.chunks_exact(columns) {
-                let scale = row.iter().fold(0.0f32, |largest, value| largest.max(value.abs())) / 127.0;
+                let scale = row.iter().fold(0.0f32, |largest, value| largest.max(value.abs())) / LARGEST_INTEGER;
                 scales.push(scale);
                 rounded.extend(row.iter().map(|value| if scale > 0.0 { (value / scale).round() as i8 } else { 0 }));
             }

@@ -5,6 +5,7 @@
 //! contracted, so results are bit-identical on every processor. (Matrix products do use fused multiply-adds where
 //! available.)
 
+use std::ffi::OsString;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use pulp::{Simd, WithSimd};
@@ -25,6 +26,27 @@ static MAX_LEVEL: AtomicU8 = AtomicU8::new(SimdLevel::Avx512 as u8);
 /// Sets the highest level used from now on, process-wide, so that tests cover processors without wider vectors.
 pub fn limit_simd(level: SimdLevel) {
     MAX_LEVEL.store(level as u8, Ordering::Relaxed);
+}
+
+/// Environment variable for [`limit_simd_by_environment`].
+pub const SIMD_VARIABLE: &str = "SOFTALIGN_SIMD";
+
+/// Limits the level as the environment variable `SOFTALIGN_SIMD` says: `baseline`, `avx2`, `neon` or `avx512`; all are allowed
+/// without it. For measurements, and to find faults.
+///
+/// # Errors
+/// The variable has another value, which is returned.
+pub fn limit_simd_by_environment() -> Result<(), OsString> {
+    let Some(name) = std::env::var_os(SIMD_VARIABLE).filter(|name| !name.is_empty()) else {
+        return Ok(());
+    };
+    limit_simd(match name.to_str() {
+        Some("baseline") => SimdLevel::Baseline,
+        Some("avx2" | "neon") => SimdLevel::Avx2OrNeon,
+        Some("avx512") => SimdLevel::Avx512,
+        _ => return Err(name),
+    });
+    Ok(())
 }
 
 /// True if [`limit_simd`] allows AVX-512 and what is newer.

@@ -14,7 +14,7 @@ fn between<'p>(page: &'p str, before: &str, after: &str) -> &'p str {
 #[test]
 fn exports_the_shipped_model_in_a_page_that_loads_nothing() {
     let dir = TestDir::new();
-    for (page, most) in [("full", 2_500_000), ("plain", 2_400_000)] {
+    for (page, most) in [("full", 2_100_000), ("plain", 2_000_000)] {
         dir.run(&["export", "--model", SHIPPED, "--page", page, "--output", "page.html"]).worked();
         let written = dir.text("page.html");
         assert!(written.len() < most, "{page}: {} bytes", written.len());

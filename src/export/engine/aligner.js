@@ -19,19 +19,17 @@ const MIN_POSITIVE = 1.1754943508222875e-38;
 export class WordAligner {
   constructor({ form, words }, arrays) {
     const both = (name) => [0, 1].map((side) => arrays.get(`aligner.${name}.${side}`).values);
-    Object.assign(this, { form, words, null: both("null"), counts: both("counts"), jumps: both("jumps") });
-    this.ids = words.map((side) => new Map(side.map((word, id) => [word, id])));
-    const [entries, translations] = [both("entries"), both("translations")];
-    this.table = new Map();
-    this.likely = words.map((side) => side.map(() => []));
-    entries[0].forEach((source, index) => {
-      const target = entries[1][index];
-      const probabilities = [translations[0][index], translations[1][index]];
-      this.table.set(source * words[1].length + target, probabilities);
-      if (Math.max(...probabilities) < MIN_LIKELY) return;
-      this.likely[0][source].push({ word: target, probabilities });
-      this.likely[1][target].push({ word: source, probabilities });
+    Object.assign(this, {
+      form, words, entries: both("entries"), translations: both("translations"), null: both("null"), counts: both("counts"),
+      jumps: both("jumps"),
     });
+    this.ids = words.map((side) => new Map(side.map((word, id) => [word, id])));
+    this.rows = words.map((side, index) => new EntryRows(this.entries[index], side.length));
+  }
+
+  /** Index of the entry of two words, or undefined. */
+  entryOf(source, target) {
+    return this.rows[0].of(source).find((entry) => this.entries[1][entry] === target);
   }
 
   /** A word as it is looked up: in lower case and without punctuation around it. */
@@ -52,12 +50,11 @@ export class WordAligner {
     const backward = new Float64Array(targets * sources);
     for (let s = 0; s < sources; s += 1) {
       for (let t = 0; t < targets; t += 1) {
-        const known = ids[0][s] === UNKNOWN_WORD || ids[1][t] === UNKNOWN_WORD ? undefined
-          : this.table.get(ids[0][s] * this.words[1].length + ids[1][t]);
+        const entry = this.entryOf(ids[0][s], ids[1][t]);
         const cognate = this.cognatePrior(texts, ids, s, t);
         [forward, backward].forEach((values, direction) => {
           values[direction === 0 ? t * sources + s : s * targets + t] =
-            Math.max(known?.[direction] ?? FLOOR, FLOOR, cognate[direction]);
+            Math.max(this.translations[direction][entry] ?? FLOOR, FLOOR, cognate[direction]);
         });
       }
     }
@@ -75,17 +72,41 @@ export class WordAligner {
     const [rareSource, rareTarget] = [isRare(0, ids[0][s]), isRare(1, ids[1][t])];
     const areIdentical = new TextEncoder().encode(source).length > 1 && source === target;
     const raised = areIdentical ? [IDENTICAL_WEIGHT, IDENTICAL_WEIGHT] : [0, 0];
-    const raise = (translations, words, rare) => {
-      for (const { word, probabilities } of translations ?? []) {
-        if (!areCognates(words[word], rare)) continue;
-        probabilities.forEach((probability, index) => {
-          raised[index] = Math.max(raised[index], COGNATE_WEIGHT * probability);
-        });
-      }
-    };
-    if (rareTarget) raise(this.likely[0][ids[0][s]], this.words[1], target);
-    if (rareSource) raise(this.likely[1][ids[1][t]], this.words[0], source);
+    if (rareTarget) this.raise(raised, 0, ids[0][s], target);
+    if (rareSource) this.raise(raised, 1, ids[1][t], source);
     return raised;
+  }
+
+  /** Raises probabilities to those of a word's likely translations that are cognates of a rare word of the other side. */
+  raise(raised, side, id, rare) {
+    const other = 1 - side;
+    for (const entry of this.rows[side].of(id)) {
+      const probabilities = this.translations.map((values) => values[entry]);
+      if (Math.max(...probabilities) < MIN_LIKELY || !areCognates(this.words[other][this.entries[other][entry]], rare)) continue;
+      probabilities.forEach((probability, index) => {
+        raised[index] = Math.max(raised[index], COGNATE_WEIGHT * probability);
+      });
+    }
+  }
+}
+
+/** Entries of each word of a side. */
+class EntryRows {
+  constructor(ids, words) {
+    this.starts = new Uint32Array(words + 1);
+    for (const id of ids) this.starts[id + 1] += 1;
+    for (let id = 0; id < words; id += 1) this.starts[id + 1] += this.starts[id];
+    const places = this.starts.slice();
+    this.indices = new Uint32Array(ids.length);
+    ids.forEach((id, index) => {
+      this.indices[places[id]] = index;
+      places[id] += 1;
+    });
+  }
+
+  /** Indices of a word's entries; none for an unknown word. */
+  of(id) {
+    return id === UNKNOWN_WORD ? [] : this.indices.subarray(this.starts[id], this.starts[id + 1]);
   }
 }
 

@@ -88,6 +88,8 @@ export class Model {
     this.outputBias = get("output.bias").values;
     this.lexicon = architecture.lexicon ? new Lexicon(arrays) : null;
     this.wordGates = new Map();
+    // Memory of one sum for all steps.
+    this.lexicalSums = new Float32Array(this.vocabulary);
   }
 
   /** Annotations `[length, n]` of source tokens, with `</s>`. */
@@ -170,7 +172,7 @@ export class Model {
   /** Adds ln(1 + Σ_j α_j L[x_j] / ε) to logits. */
   addLexicalBias(logits, ids, alphas) {
     if (!this.lexicon) return;
-    const sums = new Float32Array(this.vocabulary);
+    const sums = this.lexicalSums.fill(0);
     ids.forEach((id, position) => this.lexicon.add(id, alphas[position], sums));
     for (let token = 0; token < sums.length; token += 1) if (sums[token] > 0) logits[token] += Math.log(1 + sums[token] / EPSILON);
   }

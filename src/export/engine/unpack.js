@@ -1,4 +1,4 @@
-// The model in the page: base 85, digest, decompression, arrays.
+// The model in the page: base 128, digest, decompression, arrays.
 
 import { RequestError } from "./errors.js";
 import { gunzip } from "./inflate.js";
@@ -9,30 +9,37 @@ const DAMAGED = "This file is damaged or incomplete. Please get it again.";
 /** Newest format of a model that this engine reads. */
 const FORMAT = 1;
 
-/** Base of the numbers in which the bytes are written. */
-const BASE = 85;
+/** Characters that a page cannot contain as they are: the text has each of them and the next one as one letter from PAIRS on. */
+const FORBIDDEN = [0, 13, 60];
+const PAIRS = 0x100;
+/** Code of the first forbidden character at the end of the text. */
+const LAST = PAIRS + 128 * FORBIDDEN.length;
 
-/** Values of the digits of base 85, by character code: printable ASCII without a few characters that mean something in HTML. */
-function digitValues() {
-  const values = new Uint8Array(127);
-  let value = 0;
-  for (let code = 33; code < 127; code += 1) {
-    if ("\"$%&'<>\\`".includes(String.fromCharCode(code))) continue;
-    values[code] = value;
-    value += 1;
+/** Bytes of a text whose characters are seven bits each; of a damaged text other bytes. */
+function bytesOfBase128(text) {
+  let characters = text.length;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code >= PAIRS && code < LAST) characters += 1;
   }
-  return values;
-}
-
-/** Bytes of a text in base 85, five characters for four bytes; of a damaged text other bytes. */
-function bytesOfBase85(text) {
-  const values = digitValues();
-  const bytes = new Uint8Array(Math.floor(text.length * 4 / 5));
-  for (let [from, to] = [0, 0]; to < bytes.length; from += 5, to += 4) {
-    let word = 0;
-    // Missing digits at the end count as the highest.
-    for (let place = from; place < from + 5; place += 1) word = word * BASE + (values[text.charCodeAt(place)] ?? BASE - 1);
-    for (let index = 0; index < 4; index += 1) bytes[to + index] = Math.floor(word / 256 ** (3 - index)) % 256;
+  const bytes = new Uint8Array(Math.floor(characters * 7 / 8));
+  // The last `count` bits of `pending` are those that are not yet written.
+  for (let [index, to, pending, count] = [0, 0, 0, 0]; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code < PAIRS) {
+      pending = (pending << 7) | (code & 127);
+      count += 7;
+    } else if (code < LAST) {
+      pending = (pending << 14) | (FORBIDDEN[(code - PAIRS) >> 7] << 7) | (code & 127);
+      count += 14;
+    } else {
+      pending = (pending << 7) | (FORBIDDEN[code - LAST] ?? 0);
+      count += 7;
+    }
+    for (; count >= 8; to += 1) {
+      count -= 8;
+      bytes[to] = pending >>> count;
+    }
   }
   return bytes;
 }
@@ -118,7 +125,7 @@ function arrayAt(buffer, start, { type, shape }) {
   }
 }
 
-/** Arrays by name: `values` and `shape`. Rows of 8 bits are multiplied by their scales. */
+/** Arrays by name: `values` and `shape`. Rows of integers are multiplied by their scales. */
 function arraysOf(buffer, first, entries) {
   const arrays = new Map(entries.map((entry) =>
     [entry.name, { shape: entry.shape, values: arrayAt(buffer, first + entry.offset, entry) }]));
@@ -135,7 +142,7 @@ function arraysOf(buffer, first, entries) {
 
 /** Reads a model: its header, and its arrays by name. Throws an error to be told to the user. */
 export async function unpack(text, digest) {
-  const bytes = bytesOfBase85(text);
+  const bytes = bytesOfBase128(text);
   if (await digestOf(bytes) !== digest) throw new RequestError(DAMAGED);
   const { buffer } = await decompressed(bytes);
   const length = new DataView(buffer).getUint32(0, true);

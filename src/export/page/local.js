@@ -17,7 +17,10 @@ export class LocalEngine {
     const [script, model] = [byId("engine"), byId("packed-model")];
     if (!script || !model) throw new EngineError(INCOMPLETE);
     await this.start(script.textContent);
-    return this.request("load", { packed: model.textContent, digest: model.dataset.digest });
+    const packed = model.textContent;
+    // The engine keeps the model as numbers; megabytes of text need not stay.
+    model.remove();
+    return this.request("load", { packed, digest: model.dataset.digest });
   }
 
   /** Starts the engine's script. */
