@@ -5,7 +5,6 @@ use std::sync::Mutex;
 use candle_core::Result;
 use rayon::prelude::*;
 
-use super::vote::search_by_vote;
 use super::{Cancellation, DecodingConstraints, EnsembleScorer, Hypothesis, Search, SearchInput, sample, search};
 use crate::kernels::Backend;
 use crate::model::cpu::PackingMode;
@@ -48,9 +47,6 @@ pub fn search_all(
     settings: &Search,
     on_progress: &mut (dyn FnMut(usize) + Send),
 ) -> Result<Vec<Vec<Hypothesis>>> {
-    if let Search::Vote(options) = settings {
-        return search_by_vote(models, sources, *options, on_progress);
-    }
     let mut results: Vec<Vec<Hypothesis>> = vec![vec![Hypothesis::empty()]; sources.len()];
     let max_sentences = (BATCH_HYPOTHESES / settings.width().max(1)).clamp(1, BATCH_SENTENCES);
     let batches = batches(sources, rayon::current_num_threads(), max_sentences);
@@ -106,7 +102,7 @@ impl BatchedSearch<'_, '_> {
         let shortlist = shortlist(self.models, sources, self.settings);
         let mut scorer = scorer(&padded)?.restricted(shortlist.as_ref());
         let found = match self.settings {
-            Search::Beam(options) | Search::Vote(options) => search(&mut scorer, &inputs, options)?,
+            Search::Beam(options) => search(&mut scorer, &inputs, options)?,
             Search::Sample(options) => sample(&mut scorer, &inputs, options)?,
         };
         if let Ok(mut on_progress) = self.on_progress.lock() {
@@ -123,7 +119,7 @@ pub(super) fn shortlist<'s>(
     settings: &Search,
 ) -> Option<Shortlist> {
     let is_restricted = match settings {
-        Search::Beam(settings) | Search::Vote(settings) => !settings.limits.restrict_tokens(),
+        Search::Beam(settings) => !settings.limits.restrict_tokens(),
         Search::Sample(_) => false,
     };
     let is_exact = models.iter().any(|model| model.architecture().attention.is_exact());

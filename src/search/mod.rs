@@ -1,4 +1,4 @@
-//! Beam search and ancestral sampling over a [`Scorer`]; greedy search is a beam of 1. Models of an ensemble are averaged, or vote.
+//! Beam search and ancestral sampling over a [`Scorer`]; greedy search is a beam of 1.
 
 mod avoided_phrases;
 mod batches;
@@ -18,7 +18,6 @@ mod settings;
 #[cfg(test)]
 mod table_scorer;
 mod token_mask;
-mod vote;
 
 pub use avoided_phrases::AvoidedPhrases;
 pub use batches::{Source, search_all};

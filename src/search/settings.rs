@@ -9,8 +9,6 @@ use super::distribution::SamplingConfig;
 pub enum Search {
     /// Beam search.
     Beam(BeamOptions),
-    /// Beam search by each model of an ensemble alone, and a majority vote over their translations.
-    Vote(BeamOptions),
     /// Sampling from the model's distribution.
     Sample(SamplingOptions),
 }
@@ -19,7 +17,7 @@ impl Search {
     /// Maximum number of live hypotheses per sentence.
     pub fn width(&self) -> usize {
         match self {
-            Self::Beam(settings) | Self::Vote(settings) => settings.beam,
+            Self::Beam(settings) => settings.beam,
             Self::Sample(settings) => settings.samples,
         }
     }
@@ -27,7 +25,7 @@ impl Search {
     /// Maximum number of returned hypotheses per sentence.
     pub fn results(&self) -> usize {
         match self {
-            Self::Beam(settings) | Self::Vote(settings) => settings.best,
+            Self::Beam(settings) => settings.best,
             Self::Sample(settings) => settings.samples,
         }
     }

@@ -43,9 +43,7 @@ impl Cost {
         let required = constraints.required_tokens();
         let (limits, width) = match request.search {
             // Greedy search runs beside the beam.
-            Search::Beam(settings) | Search::Vote(settings) => {
-                (settings.limits, settings.beam + required + 1 + required)
-            }
+            Search::Beam(settings) => (settings.limits, settings.beam + required + 1 + required),
             Search::Sample(settings) => (settings.limits, settings.samples),
         };
         let results = request.search.results().min(request.search.width());

@@ -64,11 +64,6 @@ pub struct DecodeOptions {
     #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "N"))]
     pub no_repeat: Option<usize>,
 
-    /// Let each model of an ensemble search alone, and return the translation that most of them find best; their scores are the share
-    /// of the models. By default the models' probabilities are averaged at each step.
-    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long))]
-    pub vote: bool,
-
     /// Sample translations from the model's distribution instead of searching: one, or --n-best of them in translate.
     #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, conflicts_with = "beam"))]
     pub sample: bool,
@@ -124,7 +119,6 @@ impl Default for DecodeOptions {
             coverage_penalty: scoring.coverage_penalty,
             length_factor: limits.length_factor,
             no_repeat: limits.no_repeat,
-            vote: false,
             sample: false,
             mbr: None,
             temperature: 1.0,
@@ -196,8 +190,7 @@ impl DecodeOptions {
             let beam = self.beam.max(self.n_best);
             // Several hypotheses may have the same text.
             let best = if self.n_best == 1 { 1 } else { beam };
-            let options = BeamOptions { beam, scoring, limits, best };
-            let search = if self.vote { Search::Vote(options) } else { Search::Beam(options) };
+            let search = Search::Beam(BeamOptions { beam, scoring, limits, best });
             return Ok(Request { search, selection: ResultSelection::Best(self.n_best) });
         }
         let sampling = SamplingConfig { temperature: self.temperature, top_k: self.top_k, top_p: self.top_p };
@@ -244,9 +237,6 @@ impl DecodeOptions {
         let sampling_only = [("temperature", temperature != 1.0), ("top-k", top_k.is_some()), ("top-p", top_p != 1.0)];
         if let Some((option, _)) = sampling_only.iter().find(|(_, given)| *given && !self.is_sampled()) {
             return usage_of(option, "needs --sample or --mbr");
-        }
-        if self.vote && self.is_sampled() {
-            return usage_of("vote", "needs beam search: omit --sample and --mbr");
         }
         if self.sample && self.mbr.is_some() {
             return usage_of("mbr", "samples too: omit --sample");

@@ -64,9 +64,6 @@ impl Translator {
         if !links.links_from.uses_attention() {
             return usage_of("links-from", "must be auto or attention in translations");
         }
-        if decoding.vote && self.models.len() == 1 {
-            return usage_of("vote", "needs an ensemble of several models");
-        }
         let translator = self.with_overrides(attention, links.words)?.with_precision(*precision)?;
         let mut markup = translator.markup_options(options.markup, options.placeholders.as_deref())?;
         let text = &self.config().text;

@@ -103,7 +103,7 @@ impl Request {
     pub fn from_sentence(self, first: usize) -> Self {
         match self.search {
             Search::Sample(settings) => Self { search: Search::Sample(SamplingOptions { first, ..settings }), ..self },
-            Search::Beam(_) | Search::Vote(_) => self,
+            Search::Beam(_) => self,
         }
     }
 }

@@ -92,7 +92,7 @@ impl PreparedTranslator {
         on_step: &mut dyn FnMut(PartialTranslation),
     ) -> Result<Option<Trace>> {
         let Search::Beam(settings) = self.request().search else {
-            return usage("a trace shows one beam: omit --sample, --mbr and --vote");
+            return usage("--sample and --mbr have no beam, which a trace shows");
         };
         let translator = self.translator();
         let mut texts = MarkedUpTexts::new(self, vec![sentence.clone()]);
