@@ -27,6 +27,9 @@ Default of \-\-model.
 .TP
 NO_COLOR
 Disables colors unless \-\-color is given.
+.TP
+SOFTALIGN_SIMD
+Newest vector instructions to use: baseline, avx2, neon or avx512.
 .SH FILES
 .TP
 checkpoints/

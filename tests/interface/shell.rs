@@ -51,3 +51,14 @@ fn unwritable_help_is_a_failure() {
         );
     }
 }
+
+#[test]
+fn the_environment_limits_vector_instructions() {
+    let dir = TestDir::new();
+    for (level, code) in [("avx2", 0), ("baseline", 0), ("", 0), ("avx9", 2)] {
+        let ran = dir.command(&["completions", "bash"]).env("SOFTALIGN_SIMD", level).output().unwrap();
+        assert_eq!(ran.status.code(), Some(code), "{level}: {ran:?}");
+        let error = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(error.contains("SOFTALIGN_SIMD is \"avx9\"; it must be baseline, avx2"), code == 2, "{error}");
+    }
+}
