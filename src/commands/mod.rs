@@ -88,7 +88,8 @@ fn run(cli: &Cli) -> u8 {
 fn limit_simd() -> Result<()> {
     limit_simd_by_environment().map_err(|value| {
         UsageError::new(format!(
-            "{SIMD_VARIABLE} is {value:?}; it must be baseline, avx2, neon or avx512, or unset for all that the processor has"
+            "{SIMD_VARIABLE} is \"{}\"; it must be baseline, avx2, neon or avx512, or unset for all that the processor has",
+            value.display()
         ))
         .into()
     })

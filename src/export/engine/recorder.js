@@ -11,7 +11,7 @@ export class BeamRecorder {
   }
 
   onPredictions(predictions) {
-    this.predictions = predictions.map((prediction) => ({ prediction, details: null }));
+    this.predictions = predictions;
   }
 
   onExtension(row, last, goesOn) {
@@ -19,7 +19,7 @@ export class BeamRecorder {
     const coverage = (parent?.coverage ?? new Coverage()).with(last.attention);
     const node = {
       parent, step: this.step, token: last.token, logProbability: last.logProbability, coverage, children: 0,
-      isDropped: last.token !== END && !goesOn, isBest: false, prediction: this.predictions[row].prediction,
+      isDropped: last.token !== END && !goesOn, isBest: false, prediction: this.predictions[row],
       index: this.nodes.length,
     };
     if (!node.isDropped && parent) parent.children += 1;
