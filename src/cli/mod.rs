@@ -25,8 +25,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::error::usage;
 use crate::kernels::matrix::bf16_instructions;
-use crate::kernels::simd::instruction_set;
+use crate::kernels::simd::{SIMD_VARIABLE, instruction_set, limit_simd_by_environment};
 use names::{GLOBAL, MODEL_VARIABLE};
 
 pub use crate::text::LayoutArgs;
@@ -104,6 +105,19 @@ fn long_version() -> String {
         instruction_set(),
         bf16_instructions().unwrap_or("emulated")
     )
+}
+
+/// Limits the vector instructions as the environment says.
+///
+/// # Errors
+/// The variable has an unknown value ([`UsageError`](crate::error::UsageError)).
+pub fn limit_simd() -> anyhow::Result<()> {
+    limit_simd_by_environment().or_else(|value| {
+        usage(format!(
+            "{SIMD_VARIABLE} is \"{}\"; it must be baseline, avx2, neon or avx512, or unset for all that the processor has",
+            value.display()
+        ))
+    })
 }
 
 /// Compute device.

@@ -37,9 +37,8 @@ use anyhow::{Context, Result, anyhow};
 use candle_core::Device;
 use colorchoice::ColorChoice;
 
-use crate::cli::{Cli, Color, Command, DeviceName};
+use crate::cli::{Cli, Color, Command, DeviceName, limit_simd};
 use crate::error::UsageError;
-use crate::kernels::simd::{SIMD_VARIABLE, limit_simd_by_environment};
 use console::Console;
 use processes::Processes;
 use signals::Interrupted;
@@ -83,16 +82,6 @@ fn run(cli: &Cli) -> u8 {
         }
     };
     processes.end(exit_code)
-}
-
-fn limit_simd() -> Result<()> {
-    limit_simd_by_environment().map_err(|value| {
-        UsageError::new(format!(
-            "{SIMD_VARIABLE} is \"{}\"; it must be baseline, avx2, neon or avx512, or unset for all that the processor has",
-            value.display()
-        ))
-        .into()
-    })
 }
 
 /// Prints an error, unless it is no failure, and returns the exit code.
