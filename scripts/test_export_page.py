@@ -5,7 +5,7 @@
     scripts/test_export_page.py page.html plain.html [--screenshots DIRECTORY]
 
 With --measure it instead prints, for each page, the time until the first result, that of sentences of 15 words, also with all
-processes of the page slowed by four, and its memory:
+processes of the page slowed by four, and its memory; first, the memory of an empty page:
 
     scripts/test_export_page.py --measure page.html other.html
 
