@@ -49,6 +49,8 @@ use signals::Interrupted;
 /// # Safety
 /// No other thread may run yet, since the environment is changed.
 pub unsafe fn start(arguments: Vec<OsString>) -> u8 {
+    // Before the arguments, which may ask for the version with the instruction set.
+    let limited = limit_simd();
     let cli = Cli::parse_or_exit(arguments);
     let threads =
         cli.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from);
@@ -57,11 +59,11 @@ pub unsafe fn start(arguments: Vec<OsString>) -> u8 {
     unsafe { std::env::set_var("RAYON_NUM_THREADS", threads.to_string()) };
     // SAFETY: as above. Where RUST_BACKTRACE is set, candle would put a backtrace into its errors, which are for users.
     unsafe { std::env::set_var("RUST_LIB_BACKTRACE", "0") };
-    run(&cli)
+    run(&cli, limited)
 }
 
-/// Runs a command and returns its exit code.
-fn run(cli: &Cli) -> u8 {
+/// Runs a command, unless the limit of the vector instructions is wrong, and returns its exit code.
+fn run(cli: &Cli, limited: Result<()>) -> u8 {
     match cli.color {
         Color::Auto => ColorChoice::Auto,
         Color::Always => ColorChoice::Always,
@@ -73,8 +75,7 @@ fn run(cli: &Cli) -> u8 {
         Err(error) => return report(&error, &Console::new(cli.quiet)),
     };
     let console = Console::new(cli.quiet || !processes.is_first());
-    let exit_code = match limit_simd().and_then(|()| start_threads()).and_then(|()| dispatch(cli, &console, &processes))
-    {
+    let exit_code = match limited.and_then(|()| start_threads()).and_then(|()| dispatch(cli, &console, &processes)) {
         Ok(()) => 0,
         Err(error) => {
             processes.wait_to_report();

@@ -54,22 +54,26 @@ pub fn allows_avx512() -> bool {
     MAX_LEVEL.load(Ordering::Relaxed) >= SimdLevel::Avx512 as u8
 }
 
+/// True if [`limit_simd`] allows AVX2 or NEON.
+fn allows_avx2_or_neon() -> bool {
+    MAX_LEVEL.load(Ordering::Relaxed) >= SimdLevel::Avx2OrNeon as u8
+}
+
 /// Returns the name of the instruction set that [`dispatch`] uses on this processor.
 pub fn instruction_set() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     return match (pulp::x86::V4::try_new(), pulp::x86::V3::try_new()) {
-        (Some(_), _) => "AVX-512",
-        (None, Some(_)) => "AVX2",
-        (None, None) => "SSE2",
+        (Some(_), _) if allows_avx512() => "AVX-512",
+        (_, Some(_)) if allows_avx2_or_neon() => "AVX2",
+        _ => "SSE2",
     };
     #[cfg(not(target_arch = "x86_64"))]
-    return if cfg!(target_arch = "aarch64") { "NEON" } else { "scalar" };
+    return if cfg!(target_arch = "aarch64") && allows_avx2_or_neon() { "NEON" } else { "scalar" };
 }
 
 /// Runs an operation with the best instruction set that the processor supports and [`limit_simd`] allows.
 #[inline(always)]
 pub fn dispatch<Op: WithSimd>(operation: Op) -> Op::Output {
-    let highest = MAX_LEVEL.load(Ordering::Relaxed);
     #[cfg(target_arch = "x86_64")]
     {
         if allows_avx512()
@@ -77,7 +81,7 @@ pub fn dispatch<Op: WithSimd>(operation: Op) -> Op::Output {
         {
             return Simd::vectorize(simd, operation);
         }
-        if highest >= SimdLevel::Avx2OrNeon as u8
+        if allows_avx2_or_neon()
             && let Some(simd) = pulp::x86::V3::try_new()
         {
             return Simd::vectorize(simd, operation);
@@ -86,7 +90,7 @@ pub fn dispatch<Op: WithSimd>(operation: Op) -> Op::Output {
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
-        if highest >= SimdLevel::Avx2OrNeon as u8 {
+        if allows_avx2_or_neon() {
             return pulp::Arch::new().dispatch(operation);
         }
         pulp::Scalar::new().vectorize(operation)

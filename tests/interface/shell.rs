@@ -61,4 +61,7 @@ fn the_environment_limits_vector_instructions() {
         let error = String::from_utf8_lossy(&ran.stderr);
         assert_eq!(error.contains("SOFTALIGN_SIMD is \"avx9\"; it must be baseline, avx2"), code == 2, "{error}");
     }
+    let version = dir.command(&["--version"]).env("SOFTALIGN_SIMD", "baseline").output().unwrap();
+    let version = String::from_utf8_lossy(&version.stdout);
+    assert!(version.contains("SSE2") || version.contains("scalar"), "{version}");
 }
