@@ -1,4 +1,4 @@
-"""Chooses the coverage and the length penalty of beam search on held-out parts of several corpora. Takes hours.
+"""Chooses the coverage, length and brevity penalties of beam search on held-out parts of several corpora. Takes hours.
 
     python3 scripts/choose_search_constants.py --runs RUNS --corpora data/train.tsv:10000:10 en-de.tsv:2000:60 --seeds 1 2
 
@@ -27,6 +27,8 @@ from statistics import mean, stdev
 from trained_models import Models, add_options, print_table
 
 MAX_HELD_OUT = 1000
+PENALTIES = ["coverage", "length", "brevity"]
+HEADER = [", ".join(PENALTIES), "BLEU", "chrF", "length ratio"]
 
 
 class Run:
@@ -56,13 +58,12 @@ class Run:
 
     def evaluate(self, models, penalties):
         """Returns BLEU, chrF and length ratio with these penalties."""
-        name = "coverage-{}-length-{}".format(*penalties)
+        name = "coverage-{}-length-{}-brevity-{}".format(*penalties)
         scores, translations = (models.path(self.name) / f"{name}.{suffix}" for suffix in ("json", "txt"))
         if not scores.exists():
-            coverage, length = map(str, penalties)
-            search = ["--coverage-penalty", coverage, "--length-penalty", length, "--save", translations]
+            search = [f"--{name}-penalty={penalty}" for name, penalty in zip(PENALTIES, penalties)]
             pairs = ["--model", models.path(self.name), "--pairs", self.held_out]
-            scores.write_text(models.softalign(["evaluate", *pairs, *search, "--json"]))
+            scores.write_text(models.softalign(["evaluate", *pairs, *search, "--save", translations, "--json"]))
         found = json.loads(scores.read_text())
         references = [pair.split("\t")[1] for pair in self.held_out.read_text(encoding="utf-8").splitlines()]
         words = len(translations.read_text(encoding="utf-8").split())
@@ -98,7 +99,7 @@ class Results:
             bleu, chrf = (differences(self.gains(penalties, measure)) for measure in (0, 1))
             ratio = mean(scores[penalties][2] for scores in self.scores)
             rows.append([label(penalties), bleu, chrf, f"{ratio:.3f}"])
-        print_table(["coverage, length", "BLEU", "chrF", "length ratio"], rows)
+        print_table(HEADER, rows)
 
     def print_choice(self):
         best = self.best()
@@ -119,7 +120,7 @@ def write_lines(path, lines):
 
 
 def label(penalties):
-    return "{:g}, {:g}".format(*penalties)
+    return ", ".join(f"{penalty:g}" for penalty in penalties)
 
 
 def differences(values):
@@ -134,11 +135,12 @@ def main():
     parser.add_argument("--corpora", nargs="+", required=True, metavar="FILE[:PAIRS[:EPOCHS]]")
     parser.add_argument("--coverage-penalties", nargs="+", type=float, default=[0, 0.05, 0.1, 0.2, 0.4])
     parser.add_argument("--length-penalties", nargs="+", type=float, default=[0, 0.4, 0.6, 0.8, 1])
-    parser.add_argument("--baseline", nargs=2, type=float, default=[0.2, 0.8], metavar=("COVERAGE", "LENGTH"))
+    parser.add_argument("--brevity-penalties", nargs="+", type=float, default=[1])
+    parser.add_argument("--baseline", nargs=3, type=float, default=[0.2, 0.8, 1], metavar=tuple(map(str.upper, PENALTIES)))
     options = parser.parse_args()
     models = Models(options)
     baseline = tuple(options.baseline)
-    grid = [*product(options.coverage_penalties, options.length_penalties)]
+    grid = [*product(options.coverage_penalties, options.length_penalties, options.brevity_penalties)]
     results = Results(baseline)
     for seed, corpus in product(options.seeds, options.corpora):
         run = Run(corpus, seed, models.directory)
@@ -151,7 +153,7 @@ def main():
             for penalties, (bleu, chrf, ratio) in scores.items()
         ]
         print(f"\n{run.name}\n")
-        print_table(["coverage, length", "BLEU", "chrF", "length ratio"], rows)
+        print_table(HEADER, rows)
     print()
     results.print_means()
     results.print_choice()

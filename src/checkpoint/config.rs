@@ -149,6 +149,9 @@ pub struct DataSummary {
     pub training_pairs: usize,
     /// Number of validation pairs used.
     pub validation_pairs: usize,
+    /// Number of target characters for each source character of the training pairs, if it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length_ratio: Option<f64>,
     /// True if validation uses training pairs because too few could be held out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub validated_on_training: bool,
@@ -163,8 +166,11 @@ impl DataSummary {
     /// Checks values read from a file.
     ///
     /// # Errors
-    /// A description of the weight that is out of range.
+    /// A description of the value that is out of range.
     pub fn check(&self) -> Result<(), String> {
+        if let Some(ratio) = self.length_ratio.filter(|ratio| !(ratio.is_finite() && *ratio > 0.0)) {
+            return Err(format!("its length_ratio {ratio:e} is out of range"));
+        }
         let synthetic = self.synthetic.iter().map(|corpus| &corpus.source);
         match self.sources.iter().chain(synthetic).find(|source| !CorpusSource::is_weight(source.weight)) {
             Some(CorpusSource { weight, .. }) => {

@@ -158,6 +158,7 @@ fn header(path: &Path, checkpoint: &Checkpoint) -> Result<Map<String, Value>> {
         "heads": heads,
         "text": text,
         "confidence": config.confidence,
+        "length_ratio": config.data.length_ratio,
         "vocabularies": [vocabulary(source), vocabulary(target)],
     });
     Ok(match entries {

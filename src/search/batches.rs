@@ -5,7 +5,9 @@ use std::sync::Mutex;
 use candle_core::Result;
 use rayon::prelude::*;
 
-use super::{Cancellation, DecodingConstraints, EnsembleScorer, Hypothesis, Search, SearchInput, sample, search};
+use super::{
+    Cancellation, DecodingConstraints, EnsembleScorer, ExpectedLength, Hypothesis, Search, SearchInput, sample, search,
+};
 use crate::kernels::Backend;
 use crate::model::cpu::PackingMode;
 use crate::model::{MIN_SHORTLIST_VOCABULARY, RnnSearch, Shortlist, TokenLexicon};
@@ -23,6 +25,8 @@ pub struct Source {
     pub tokens: Vec<u32>,
     /// Constraints on the translation.
     pub constraints: DecodingConstraints,
+    /// Expected length of the translation, if it is known.
+    pub expected_length: Option<ExpectedLength>,
     /// Cancels the search of this source.
     pub cancellation: Cancellation,
     /// Index in the seed of sampling, by default that among the sources.
@@ -95,9 +99,10 @@ impl BatchedSearch<'_, '_> {
         let padded = PaddedBatch::new(sources.clone().map(|source| source.tokens.as_slice()));
         let mut inputs = Vec::with_capacity(batch.len());
         for (&index, &source_tokens) in batch.iter().zip(&padded.lengths) {
-            let Source { constraints, cancellation, seed_index, .. } = &self.sources[index];
+            let Source { constraints, expected_length, cancellation, seed_index, .. } = &self.sources[index];
             let (seed_index, cancellation) = (seed_index.unwrap_or(index as u64), Some(cancellation));
-            inputs.push(SearchInput { seed_index, source_tokens, constraints, cancellation });
+            let expected_length = expected_length.as_ref();
+            inputs.push(SearchInput { seed_index, source_tokens, constraints, expected_length, cancellation });
         }
         let shortlist = shortlist(self.models, sources, self.settings);
         let mut scorer = scorer(&padded)?.restricted(shortlist.as_ref());

@@ -17,8 +17,8 @@ use candle_core::Result;
 use super::hypothesis_arena::{HypothesisArena, HypothesisStep};
 use super::observer::{KeptExtension, SearchObserver, Unobserved};
 use super::{
-    BeamOptions, Cancellation, ConstraintState, DecodingConstraints, Distribution, Hypothesis, HypothesisScoring,
-    Predictions, Scorer, TokenCandidate,
+    BeamOptions, Cancellation, ConstraintState, DecodingConstraints, Distribution, ExpectedLength, Hypothesis,
+    HypothesisScoring, Predictions, Scorer, TokenCandidate,
 };
 use crate::text::{BEGIN, END};
 
@@ -31,6 +31,8 @@ pub struct SearchInput<'a> {
     pub source_tokens: usize,
     /// Constraints on the translation.
     pub constraints: &'a DecodingConstraints,
+    /// Expected length of the translation, if it is known.
+    pub expected_length: Option<&'a ExpectedLength>,
     /// Cancels the search of this source.
     pub cancellation: Option<&'a Cancellation>,
 }
@@ -43,6 +45,7 @@ const GREEDY: usize = 1;
 /// Beam of one sentence. Hypotheses are indices of their last steps in the arena.
 struct Beam<'a> {
     constraints: &'a DecodingConstraints,
+    expected_length: Option<&'a ExpectedLength>,
     cancellation: Option<&'a Cancellation>,
     settings: &'a BeamOptions,
     arena: HypothesisArena,
@@ -189,6 +192,7 @@ impl<'a> Beam<'a> {
         let required = source.constraints.required_tokens();
         Self {
             constraints: source.constraints,
+            expected_length: source.expected_length,
             cancellation: source.cancellation,
             settings,
             arena: HypothesisArena::default(),
@@ -400,7 +404,9 @@ impl<'a> Beam<'a> {
     /// Score of a complete hypothesis.
     fn score(&self, last: usize) -> f64 {
         let penalty = self.constraints.term_penalty(&self.arena.step(last).state);
-        self.arena.score(last, penalty, &self.settings.scoring)
+        let tokens = self.arena.ancestors(Some(last)).map(|step| step.token);
+        let brevity = self.settings.scoring.brevity(tokens, self.expected_length);
+        self.arena.score(last, penalty, &self.settings.scoring) - brevity
     }
 
     /// Drops all hypotheses.

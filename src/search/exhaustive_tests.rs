@@ -5,20 +5,31 @@ use std::sync::Arc;
 
 use super::table_scorer::{TableScorer, every_sequence};
 use super::{
-    AvoidedPhrases, BeamOptions, DecodingConstraints, Hypothesis, HypothesisScoring, LengthFormula, LengthLimits,
-    RequiredPhrase, SamplingConfig, SamplingOptions, SearchInput, sample, search,
+    AvoidedPhrases, BeamOptions, DecodingConstraints, ExpectedLength, Hypothesis, HypothesisScoring, LengthFormula,
+    LengthLimits, RequiredPhrase, SamplingConfig, SamplingOptions, SearchInput, sample, search,
 };
 use crate::random::SeededRng;
 use crate::text::{PhraseBoundaries, SurfaceForms};
 
 /// Maximum tokens of an unconstrained translation.
 const MAX_TOKENS: usize = 3;
+/// Expected characters of a translation.
+const EXPECTED_CHARACTERS: f64 = 4.0;
 /// Beam that keeps every hypothesis.
 const EXHAUSTIVE_BEAM: usize = 30_000;
 
 fn surface_forms() -> Arc<SurfaceForms> {
     let texts = ["", "", "", "", " a", " b", " c", "d"];
     Arc::new(SurfaceForms::new(texts.map(str::to_owned).to_vec(), PhraseBoundaries::Words))
+}
+
+/// Input with constraints, whose translation has an expected length.
+fn input<'a>(constraints: &'a DecodingConstraints, expected_length: Option<&'a ExpectedLength>) -> SearchInput<'a> {
+    SearchInput { seed_index: 0, source_tokens: 1, constraints, expected_length, cancellation: None }
+}
+
+fn expected_length() -> Option<ExpectedLength> {
+    ExpectedLength::new(EXPECTED_CHARACTERS, &surface_forms())
 }
 
 fn constraints(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> DecodingConstraints {
@@ -54,8 +65,12 @@ fn limits(no_repeat: Option<usize>) -> LengthLimits {
     LengthLimits { length_factor: 0.0, length_extra: MAX_TOKENS + 1, no_repeat }
 }
 
-const SCORING: HypothesisScoring =
-    HypothesisScoring { length_formula: LengthFormula::Power, length_penalty: 0.7, coverage_penalty: 0.0 };
+const SCORING: HypothesisScoring = HypothesisScoring {
+    length_formula: LengthFormula::Power,
+    length_penalty: 0.7,
+    coverage_penalty: 0.0,
+    brevity_penalty: 1.0,
+};
 
 /// True if `tokens` contains all required phrases as whole words. The phrases share no tokens.
 fn contains(tokens: &[u32], required: &[RequiredPhrase], surface_forms: &SurfaceForms) -> bool {
@@ -98,13 +113,16 @@ fn found_and_expected(
 ) -> (Vec<Hypothesis>, Vec<ExpectedTranslation>) {
     let mut table = table(seed);
     let settings = BeamOptions { beam, scoring: SCORING, limits: limits(no_repeat), best: usize::MAX };
-    let input = [SearchInput { seed_index: 0, source_tokens: 1, constraints, cancellation: None }];
-    let found = search(&mut table, &input, &settings).unwrap().remove(0);
+    let expected_length = expected_length();
+    let input = input(constraints, expected_length.as_ref());
+    let found = search(&mut table, &[input], &settings).unwrap().remove(0);
     let mut valid = every_sequence(MAX_TOKENS + constraints.max_extra_tokens());
     valid.retain(|tokens| meets(tokens, constraints, avoided, no_repeat));
     let mut expected: Vec<ExpectedTranslation> = Vec::with_capacity(valid.len());
     for tokens in valid {
-        let score = table.log_probability(0, &tokens) / (tokens.len() as f64 + 1.0).powf(0.7);
+        let characters: usize = tokens.iter().map(|&token| constraints.surface_forms.text(token).len()).sum();
+        let lacking_share = (1.0 - characters as f64 / EXPECTED_CHARACTERS).max(0.0);
+        let score = table.log_probability(0, &tokens) / (tokens.len() as f64 + 1.0).powf(0.7) - lacking_share;
         expected.push(ExpectedTranslation { tokens, score });
     }
     expected.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -172,8 +190,9 @@ fn best_rank(
     tolerance: f64,
 ) -> (bool, Reverse<usize>, f64) {
     let mut table = if seed.is_multiple_of(2) { TableScorer::new(1, seed) } else { table(seed) };
-    let input = [SearchInput { seed_index: 0, source_tokens: 1, constraints, cancellation: None }];
-    let best = search(&mut table, &input, settings).unwrap().remove(0).remove(0);
+    let expected_length = expected_length();
+    let input = input(constraints, expected_length.as_ref());
+    let best = search(&mut table, &[input], settings).unwrap().remove(0).remove(0);
     let unmet = best.unmet_phrases.iter().filter(|&&phrase| !constraints.required[phrase].is_term()).count();
     (best.finished, Reverse(unmet), best.score + tolerance * best.score.abs().max(1.0))
 }
@@ -187,6 +206,7 @@ fn wider_beam_never_scores_below_greedy_search() {
             length_formula: pick(rng, &[LengthFormula::Power, LengthFormula::Wu, LengthFormula::Reward]),
             length_penalty: pick(rng, &[0.0, 0.3, 0.8, 1.0, 2.0]),
             coverage_penalty: pick(rng, &[0.0, 0.2, 1.0]),
+            brevity_penalty: pick(rng, &[0.0, 1.0, 3.0]),
         };
         let limits = LengthLimits {
             length_factor: 0.0,
@@ -221,8 +241,7 @@ fn sample_frequencies_match_probabilities() {
     const SAMPLES: usize = 20_000;
     let constraints = constraints(&[], &[], &["c"]);
     let mut table = table(4);
-    let input = SearchInput { seed_index: 0, source_tokens: 1, constraints: &constraints, cancellation: None };
-    let drawn = sample(&mut table, &[input], &sampling(SAMPLES, 0)).unwrap().remove(0);
+    let drawn = sample(&mut table, &[input(&constraints, None)], &sampling(SAMPLES, 0)).unwrap().remove(0);
     assert!(drawn.len() == SAMPLES && drawn.iter().all(|one| !one.tokens.contains(&6)));
     for tokens in every_sequence(2).iter().filter(|tokens| !tokens.contains(&6)) {
         let mut last = crate::text::BEGIN;
@@ -246,7 +265,7 @@ fn sampled_tokens(table: &mut TableScorer, seed_indices: &[u64], options: &Sampl
     let constraints = &DecodingConstraints::default();
     let mut inputs = Vec::new();
     for &seed_index in seed_indices {
-        inputs.push(SearchInput { seed_index, source_tokens: 1, constraints, cancellation: None });
+        inputs.push(SearchInput { seed_index, ..input(constraints, None) });
     }
     let found = sample(table, &inputs, options).unwrap().into_iter();
     found.map(|samples| samples.into_iter().map(|one| one.tokens).collect()).collect()

@@ -104,9 +104,14 @@ pub fn inspect(
         return Ok(vec![Hypothesis::empty()]);
     }
     let padded = PaddedBatch::new(std::iter::once(&source.tokens[..]));
-    let Source { constraints, cancellation, .. } = source;
-    let input =
-        SearchInput { seed_index: 0, source_tokens: padded.length, constraints, cancellation: Some(cancellation) };
+    let Source { constraints, expected_length, cancellation, .. } = source;
+    let input = SearchInput {
+        seed_index: 0,
+        source_tokens: padded.length,
+        constraints,
+        expected_length: expected_length.as_ref(),
+        cancellation: Some(cancellation),
+    };
     let search = Search::Beam(*settings);
     let inspection = Inspection {
         input,

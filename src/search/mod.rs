@@ -10,6 +10,7 @@ mod distribution;
 mod ensemble_scorer;
 #[cfg(test)]
 mod exhaustive_tests;
+mod expected_length;
 mod hypothesis_arena;
 mod inspection;
 mod observer;
@@ -27,6 +28,7 @@ pub use constraint_state::ConstraintState;
 pub use constraints::{DecodingConstraints, MAX_REQUIRED_PHRASES, MAX_REQUIRED_TOKENS, RequiredPhrase};
 pub use distribution::{Distribution, Predictions, SamplingConfig, TokenCandidate};
 pub use ensemble_scorer::EnsembleScorer;
+pub use expected_length::ExpectedLength;
 pub use hypothesis_arena::Hypothesis;
 pub use inspection::{Intervention, inspect};
 pub use observer::{KeptExtension, SearchObserver};

@@ -95,7 +95,9 @@ impl SampledHypothesis<'_> {
 
     fn finish(mut self, settings: &SamplingOptions) -> Hypothesis {
         let attention = self.hypothesis.attention.iter().map(Vec::as_slice);
-        self.hypothesis.score = settings.scoring.score(self.hypothesis.log_probability, attention);
+        let score = settings.scoring.score(self.hypothesis.log_probability, attention);
+        let tokens = self.hypothesis.tokens.iter().copied();
+        self.hypothesis.score = score - settings.scoring.brevity(tokens, self.source.expected_length);
         self.hypothesis.unmet_phrases = self.source.constraints.unmet_phrases(&self.state).collect();
         self.hypothesis
     }

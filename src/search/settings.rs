@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ExpectedLength;
 use super::distribution::SamplingConfig;
 
 /// Search algorithm with its options.
@@ -109,7 +110,7 @@ impl LengthLimits {
     }
 }
 
-/// Scoring of hypotheses: log-probability with coverage penalty and length normalization.
+/// Scoring of hypotheses: log-probability with coverage penalty, length normalization and brevity penalty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HypothesisScoring {
     /// Formula of length normalization.
@@ -118,12 +119,16 @@ pub struct HypothesisScoring {
     pub length_penalty: f64,
     /// Coverage penalty β (Wu et al. 2016, section 7); 0 disables it.
     pub coverage_penalty: f64,
+    /// Brevity penalty γ: the score loses γ times the share of the expected characters that a complete hypothesis lacks, which
+    /// ranks like the bounded length reward of Yang, Huang & Ma 2018 ("Breaking the Beam Search Curse", section 3.2); 0
+    /// disables it.
+    pub brevity_penalty: f64,
 }
 
 /// The penalties with the highest mean BLEU on several corpora, found by `scripts/choose_search_constants.py`.
 impl Default for HypothesisScoring {
     fn default() -> Self {
-        Self { length_formula: LengthFormula::Power, length_penalty: 0.8, coverage_penalty: 0.2 }
+        Self { length_formula: LengthFormula::Power, length_penalty: 0.8, coverage_penalty: 0.2, brevity_penalty: 1.0 }
     }
 }
 
@@ -145,7 +150,7 @@ pub enum LengthFormula {
 const MIN_COVERAGE: f64 = 0.02;
 
 impl HypothesisScoring {
-    /// Returns the score of a hypothesis, with the default formula
+    /// Returns the score of a hypothesis before the brevity penalty, with the default formula
     /// `(log p + β Σ_j ln min(1, 0.02 + Σ_t α_tj)) / lengthᵅ`. `attention` has a row for each token and `</s>`.
     pub fn score<'a>(&self, log_probability: f64, attention: impl Iterator<Item = &'a [f32]>) -> f64 {
         let mut coverage = Coverage::default();
@@ -158,6 +163,11 @@ impl HypothesisScoring {
         let uncovered: f64 = coverage.sums.iter().map(|sum| sum.min(1.0).ln()).sum();
         let sum = log_probability + self.coverage_penalty * uncovered;
         self.length_formula.apply(sum, coverage.length, self.length_penalty)
+    }
+
+    /// Returns the brevity penalty of a complete hypothesis; 0 if no length is expected.
+    pub fn brevity(&self, tokens: impl IntoIterator<Item = u32>, expected: Option<&ExpectedLength>) -> f64 {
+        expected.map_or(0.0, |expected| self.brevity_penalty * expected.lacking_share(tokens))
     }
 }
 
@@ -203,7 +213,7 @@ mod tests {
             (LengthFormula::Reward, 0.5, 0.0, -4.5),
             (LengthFormula::Power, 1.0, 0.2, (-6.0 + 0.2 * 0.77f64.ln()) / 3.0),
         ] {
-            let scoring = HypothesisScoring { length_formula, length_penalty, coverage_penalty };
+            let scoring = HypothesisScoring { length_formula, length_penalty, coverage_penalty, brevity_penalty: 0.0 };
             let score = scoring.score(-6.0, rows.iter().map(|row| &row[..]));
             assert!((score - expected).abs() < 1e-12, "{score} {expected}");
         }

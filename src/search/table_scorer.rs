@@ -66,6 +66,7 @@ pub fn unconstrained(sentences: usize) -> Vec<SearchInput<'static>> {
             seed_index: index as u64,
             source_tokens: index,
             constraints: &NONE,
+            expected_length: None,
             cancellation: None,
         })
         .collect()

@@ -33,6 +33,21 @@ impl EncodedCorpus {
         }
     }
 
+    /// Number of target characters for each source character; none if a side has no known token. Words in characters have none
+    /// either: their length varies more than that of sentences, and a model predicts it well.
+    pub fn length_ratio(&self, source: &Vocabulary, target: &Vocabulary) -> Option<f64> {
+        if target.tokenization().are_characters() {
+            return None;
+        }
+        let mut characters = [0, 0];
+        for example in &self.examples {
+            characters[0] += source.surface_forms().characters(example.source.iter().copied());
+            characters[1] += target.surface_forms().characters(example.target.iter().copied());
+        }
+        let [source, target] = characters.map(|count| count as f64);
+        (source > 0.0 && target > 0.0).then_some(target / source)
+    }
+
     /// Encodes pairs. Omits blank pairs and those with more than `max_length` tokens on a side.
     pub fn new(pairs: Vec<Pair>, source: &Vocabulary, target: &Vocabulary, max_length: usize) -> Result<Self> {
         let sources = source.encode_all(pairs.iter().map(|pair| pair.source.as_str()))?;

@@ -36,6 +36,11 @@ impl SurfaceForms {
         self.texts.get(token as usize).map_or("", String::as_str)
     }
 
+    /// Returns the number of characters of tokens.
+    pub fn characters(&self, tokens: impl IntoIterator<Item = u32>) -> usize {
+        tokens.into_iter().map(|token| self.text(token).chars().count()).sum()
+    }
+
     /// Texts of all tokens by id.
     pub fn texts(&self) -> &[String] {
         &self.texts

@@ -135,6 +135,7 @@ impl TrainingData {
         let summary = DataSummary {
             training_pairs: training.pairs.len(),
             validation_pairs: validation.pairs.len(),
+            length_ratio: training.length_ratio(encoder.source, encoder.target),
             validated_on_training: split.validated_on_training,
             fingerprint: fingerprint(training.pairs.iter().chain(&validation.pairs)),
             guide,

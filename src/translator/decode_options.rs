@@ -56,6 +56,11 @@ pub struct DecodeOptions {
     #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "B", default_value_t = HypothesisScoring::default().coverage_penalty))]
     pub coverage_penalty: f64,
 
+    /// Brevity penalty G; 0 disables it. Subtracts G times the share of the expected characters that a translation lacks. Expected
+    /// are as many for each character of the source as in the training pairs.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "G", default_value_t = HypothesisScoring::default().brevity_penalty))]
+    pub brevity_penalty: f64,
+
     /// Maximum length of a translation in tokens, as a multiple of the source length; 20 more tokens are always allowed.
     #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "F", default_value_t = LengthLimits::default().length_factor))]
     pub length_factor: f64,
@@ -117,6 +122,7 @@ impl Default for DecodeOptions {
             length_formula: scoring.length_formula,
             length_penalty: scoring.length_penalty,
             coverage_penalty: scoring.coverage_penalty,
+            brevity_penalty: scoring.brevity_penalty,
             length_factor: limits.length_factor,
             no_repeat: limits.no_repeat,
             sample: false,
@@ -183,8 +189,10 @@ impl DecodeOptions {
         self.check_search()?;
         self.check_sampling()?;
         self.check_phrases()?;
-        let Self { length_formula, length_penalty, coverage_penalty, length_factor, no_repeat, .. } = *self;
-        let scoring = HypothesisScoring { length_formula, length_penalty, coverage_penalty };
+        let Self {
+            length_formula, length_penalty, coverage_penalty, brevity_penalty, length_factor, no_repeat, ..
+        } = *self;
+        let scoring = HypothesisScoring { length_formula, length_penalty, coverage_penalty, brevity_penalty };
         let limits = LengthLimits { length_factor, no_repeat, ..LengthLimits::default() };
         if !self.is_sampled() {
             let beam = self.beam.max(self.n_best);
@@ -206,14 +214,15 @@ impl DecodeOptions {
     }
 
     fn check_search(&self) -> Result<()> {
-        let (length, coverage) = (self.length_penalty, self.coverage_penalty);
+        let length = self.length_penalty;
         check_length_penalty(length)?;
-        check("coverage-penalty", coverage.is_finite() && coverage >= 0.0, || {
-            format!("must be at least 0, not {coverage}")
-        })?;
-        check("coverage-penalty", coverage <= MAX_PENALTY, || {
-            format!("must be at most {MAX_PENALTY:e}, not {}", written_number(coverage))
-        })?;
+        for (option, value) in [("coverage-penalty", self.coverage_penalty), ("brevity-penalty", self.brevity_penalty)]
+        {
+            check(option, value.is_finite() && value >= 0.0, || format!("must be at least 0, not {value}"))?;
+            check(option, value <= MAX_PENALTY, || {
+                format!("must be at most {MAX_PENALTY:e}, not {}", written_number(value))
+            })?;
+        }
         check("length-penalty", self.length_formula != LengthFormula::Reward || length <= MAX_PENALTY, || {
             format!("must be at most {MAX_PENALTY:e} with --length-formula reward, not {}", written_number(length))
         })?;

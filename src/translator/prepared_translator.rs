@@ -19,7 +19,7 @@ use crate::checkpoint::Checkpoint;
 use crate::error::usage_of;
 use crate::model::RnnSearch;
 use crate::reporter::Reporter;
-use crate::search::{DecodingConstraints, Hypothesis, RequiredPhrase, Source, search_all};
+use crate::search::{DecodingConstraints, ExpectedLength, Hypothesis, RequiredPhrase, Source, search_all};
 use crate::text::{Segmentation, WordSplitting};
 
 /// Translator with the options of its translations, which were checked against its models.
@@ -186,7 +186,9 @@ impl PreparedTranslator {
             let constraints = self.read_constraints(read, &source)?;
             let tokens = if self.is_copied(read, &source) { Vec::new() } else { source.ids.clone() };
             let Sentence { cancellation, seed_index, .. } = &*read.sentence;
-            sources.push(Source { tokens, constraints, cancellation: cancellation.clone(), seed_index: *seed_index });
+            let (cancellation, seed_index) = (cancellation.clone(), *seed_index);
+            let expected_length = self.expected_length(&source);
+            sources.push(Source { tokens, constraints, expected_length, cancellation, seed_index });
             segmented.push(source);
         }
         let models: Vec<&RnnSearch> = self.translator.models.iter().map(|model| &**model).collect();
@@ -216,6 +218,13 @@ impl PreparedTranslator {
         let sources = read.stand_in_sources(source, self.translator.words[0]);
         read.stand_ins.require(&mut constraints, &sources, &self.translator.checkpoint.target)?;
         Ok(constraints)
+    }
+
+    /// Returns the length that the translation of a source has on average, as the training pairs tell it.
+    pub(super) fn expected_length(&self, source: &Segmentation) -> Option<ExpectedLength> {
+        let Checkpoint { config, source: vocabulary, target, .. } = &*self.translator.checkpoint;
+        let characters = vocabulary.surface_forms().characters(source.ids.iter().copied());
+        ExpectedLength::new(config.data.length_ratio? * characters as f64, target.surface_forms())
     }
 
     /// True if a sentence is copied instead of translated.

@@ -145,10 +145,12 @@ impl PreparedTranslator {
         let sentence = &*read.sentence;
         let constraints = self.traced_constraints(read, segmented, &steering.prefix)?;
         let cancellation = sentence.cancellation.clone();
-        let source = Source { tokens: segmented.ids.clone(), constraints, cancellation, seed_index: None };
+        let expected_length = self.expected_length(segmented);
+        let tokens = segmented.ids.clone();
+        let source = Source { tokens, constraints, expected_length, cancellation, seed_index: None };
         let models: Vec<&RnnSearch> = translator.models.iter().map(|model| &**model).collect();
         let mut reporter = ProgressReporter { vocabulary, words: translator.words[1], on_step };
-        let mut recorder = BeamRecorder::new(candidates, settings.scoring, &mut reporter);
+        let mut recorder = BeamRecorder::new(candidates, settings.scoring, &source, &mut reporter);
         let found = inspect(&models, &source, settings, steering.intervention.as_ref(), &mut recorder)?.swap_remove(0);
         let RecordedBeam { nodes, steps } = recorder.finish(&found);
         if sentence.cancellation.is_cancelled() {

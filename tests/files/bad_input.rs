@@ -430,7 +430,7 @@ fn failed_writes_lose_nothing() {
 }
 
 /// Numbers out of range: command, option and the values it rejects.
-const OUT_OF_RANGE: [(&[&str], &str, &[&str]); 23] = [
+const OUT_OF_RANGE: [(&[&str], &str, &[&str]); 24] = [
     (&TRAIN_TINY, "--hidden-size", &["63", "0"]),
     (&TRAIN_TINY, "--embedding-size", &["0"]),
     (&TRAIN_TINY, "--attention-size", &["0"]),
@@ -452,6 +452,7 @@ const OUT_OF_RANGE: [(&[&str], &str, &[&str]); 23] = [
     (&TRAIN_TINY, "--save-every", &["0"]),
     (&TRANSLATE, "--length-penalty", &["-1", "nan"]),
     (&TRANSLATE, "--coverage-penalty", &["-1", "inf"]),
+    (&TRANSLATE, "--brevity-penalty", &["-1", "nan", "1e301"]),
     (&TRANSLATE, "--length-factor", &["-1", "nan", "1e9"]),
     (&TRANSLATE, "--threshold", &["nan", "-1"]),
 ];

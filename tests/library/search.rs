@@ -23,7 +23,13 @@ use softalign::text::{Batch, Example, PaddedBatch};
 pub fn inputs<'a>(padded: &PaddedBatch, constraints: &'a DecodingConstraints) -> Vec<SearchInput<'a>> {
     let lengths = (0..).zip(&padded.lengths);
     lengths
-        .map(|(seed_index, &source_tokens)| SearchInput { seed_index, source_tokens, constraints, cancellation: None })
+        .map(|(seed_index, &source_tokens)| SearchInput {
+            seed_index,
+            source_tokens,
+            constraints,
+            expected_length: None,
+            cancellation: None,
+        })
         .collect()
 }
 
@@ -144,8 +150,13 @@ fn shortlists_are_the_same_on_both_backends_and_in_any_batch() {
             assert_close(&found[0], batched);
             let padded = PaddedBatch::new(std::iter::once(source.tokens.as_slice()));
             let constraints = &source.constraints;
-            let input =
-                [SearchInput { seed_index: 0, source_tokens: padded.lengths[0], constraints, cancellation: None }];
+            let input = [SearchInput {
+                seed_index: 0,
+                source_tokens: padded.lengths[0],
+                constraints,
+                expected_length: None,
+                cancellation: None,
+            }];
             let selected = constraints.is_empty().then_some(&source.tokens[..]);
             let lexicons: Vec<&TokenLexicon> = models.iter().map(|model| &**model.lexicon().unwrap()).collect();
             let shortlist = Shortlist::new(&lexicons, std::iter::once(selected));
@@ -188,6 +199,7 @@ fn samples_agree_across_backends_and_batches() {
             seed_index: number as u64,
             source_tokens: padded.lengths[0],
             constraints: &constraints,
+            expected_length: None,
             cancellation: None,
         }];
         let reference = sample(&mut EnsembleScorer::reference(&models, &padded).unwrap(), &input, &settings).unwrap();

@@ -216,8 +216,9 @@ fn mbr_selects_the_consensus_sample() {
 #[test]
 fn length_penalty_follows_the_chosen_formula() {
     let score = |formula: &str, penalty: &str| {
-        let formula = ["--length-formula", formula, "--length-penalty", penalty, "--coverage-penalty", "0"];
-        let text = translate(&[&formula[..], &["--format", "jsonl"]].concat(), "the red fox sleeps\n");
+        let formula = ["--length-formula", formula, "--length-penalty", penalty];
+        let others = ["--coverage-penalty", "0", "--brevity-penalty", "0", "--format", "jsonl"];
+        let text = translate(&[&formula[..], &others].concat(), "the red fox sleeps\n");
         let best = text.json();
         assert_eq!(best["translation"], "rufo mi dorma .");
         best["score"].as_f64().unwrap()

@@ -35,7 +35,7 @@ fn correct_target_scores_higher_and_words_sum_to_it() {
         assert!((pair["perplexity"].as_f64().unwrap() / perplexity - 1.0).abs() < 1e-3);
     }
     // `score` agrees with the score of `translate`.
-    let sums = ["--length-penalty", "0", "--coverage-penalty", "0", "--format", "jsonl"];
+    let sums = ["--length-penalty=0", "--coverage-penalty=0", "--brevity-penalty=0", "--format", "jsonl"];
     let found = dir.run(&[&["translate", "--model", model_path()], &sums[..], &["the old owl sleeps"]].concat());
     let found = found.json();
     dir.write("found.tsv", format!("the old owl sleeps\t{}\n", found["translation"].as_str().unwrap()));

@@ -1,6 +1,6 @@
 // The tree of the beam and the steps of a translation: src/translator/trace and src/translator/trace/recorder.rs.
 
-import { Coverage } from "./search.js";
+import { Coverage, brevity } from "./search.js";
 import { END } from "./vocabulary.js";
 
 /** Observer of a search. `onReport(step)` receives the best hypothesis so far, and `pause()` is awaited after each step. */
@@ -68,8 +68,8 @@ export class BeamRecorder {
     }));
     const beam = this.nodes.map((node) => ({
       parent: node.parent?.index ?? null, step: node.step, ...tokenOf(node.token), log_probability: node.logProbability,
-      score: node.coverage.score(node.logProbability, this.options), ended: node.token === END, dropped: node.isDropped,
-      best: node.isBest,
+      score: node.coverage.score(node.logProbability, this.options) - (node.token === END ? brevity(node, this.options) : 0),
+      ended: node.token === END, dropped: node.isDropped, best: node.isBest,
     }));
     return { steps, beam };
   }

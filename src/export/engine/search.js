@@ -1,4 +1,4 @@
-// Beam search, with greedy search beside it: src/search/beam.rs, settings.rs and hypothesis_arena.rs.
+// Beam search, with greedy search beside it: src/search/beam.rs, settings.rs, expected_length.rs and hypothesis_arena.rs.
 
 import { allocated } from "./constraints.js";
 import { BEGIN, END } from "./vocabulary.js";
@@ -28,6 +28,25 @@ export class Coverage {
     for (const sum of this.sums ?? []) uncovered += Math.log(Math.min(sum, 1));
     return (logProbability + coveragePenalty * uncovered) / this.length ** lengthPenalty;
   }
+}
+
+/** Length in characters that translations of a source have on average. */
+export class ExpectedLength {
+  constructor(characters, vocabulary) {
+    Object.assign(this, { characters, vocabulary });
+  }
+
+  /** Share of the length that a translation lacks, whose last step or node is given. */
+  lackingShare(last) {
+    let characters = 0;
+    for (let step = last; step !== null; step = step.parent) characters += [...this.vocabulary.surface(step.token)].length;
+    return Math.max(1 - characters / this.characters, 0);
+  }
+}
+
+/** Brevity penalty of a complete hypothesis; 0 if no length is expected. */
+export function brevity(last, { brevityPenalty, expectedLength }) {
+  return expectedLength ? brevityPenalty * expectedLength.lackingShare(last) : 0;
 }
 
 function betterFirst(one, other) {
@@ -124,8 +143,10 @@ class Beam {
     }
   }
 
-  score({ coverage, logProbability, state }) {
-    return coverage.score(logProbability + this.constraints.penalty(state), this.options);
+  /** Score of a complete hypothesis. */
+  score(last) {
+    const score = last.coverage.score(last.logProbability + this.constraints.penalty(last.state), this.options);
+    return score - brevity(last, this.options);
   }
 
   /** The best complete hypothesis; null if no prediction was a number. */

@@ -9,7 +9,7 @@ import { RequestError } from "./errors.js";
 import { casedText, inCase, Truecaser } from "./letter_case.js";
 import { Model } from "./model.js";
 import { BeamRecorder } from "./recorder.js";
-import { search } from "./search.js";
+import { ExpectedLength, search } from "./search.js";
 import { linesOf, SentenceSplitter } from "./sentences.js";
 import { KnownSources, placeTerms, StandIns } from "./stand_ins.js";
 import { JoinedTrace } from "./trace.js";
@@ -139,7 +139,7 @@ export class Translator {
   async translateSentence(read, { request, prefix, intervention }, onStep, pause) {
     const { source, standIns, standInSources } = read;
     if (read.isCopied) return copiedSentence(read);
-    const options = searchOptions(request);
+    const options = this.searchOptions(request, source);
     const attention = { temperature: request.attention_temperature ?? undefined, isHard: request.hard_attention === true };
     const constraints = new Constraints(prefix, standIns?.terms(standInSources, this.target) ?? [], this.target);
     const recorder = new BeamRecorder({
@@ -155,6 +155,14 @@ export class Translator {
     }
     const trace = recorder.trace(hypothesis, (id) => ({ id, token: this.target.tokens[id], text: this.target.surface(id) }));
     return { ...this.translation(read, hypothesis, constraints, { memory, attention }), trace };
+  }
+
+  /** Options of the search for the translation of a source. */
+  searchOptions(request, { ids }) {
+    const { beam = 5, length_penalty: lengthPenalty = 0.8, coverage_penalty: coveragePenalty = 0.2, brevity_penalty: brevityPenalty = 1 } = request;
+    const characters = ids.reduce((sum, id) => sum + [...this.source.surface(id)].length, 0);
+    const expected = characters * (this.header.length_ratio ?? 0);
+    return { beam, lengthPenalty, coveragePenalty, brevityPenalty, expectedLength: expected > 0 ? new ExpectedLength(expected, this.target) : null };
   }
 
   /** Text, segments, attention and doubts of the translation that a hypothesis describes. */
@@ -258,10 +266,6 @@ function copiedSentence({ given, source }) {
     text: given, source, target: { ...source }, byTokens: Alignment.fromRows(tokens, tokens, rows), posteriors: null,
     doubts: { reasons: [], uncovered: [] }, hypothesis: NOTHING_FOUND, trace: { steps: [], beam: [] },
   };
-}
-
-function searchOptions({ beam = 5, length_penalty: lengthPenalty = 0.8, coverage_penalty: coveragePenalty = 0.2 }) {
-  return { beam, lengthPenalty, coveragePenalty };
 }
 
 /** A text with the translations of its sentences in their places. */

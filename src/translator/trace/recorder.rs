@@ -1,7 +1,8 @@
 //! Recorder of a search: the tree of the beam, and the predictions that live hypotheses go back to.
 
 use crate::search::{
-    Coverage, Distribution, Hypothesis, HypothesisScoring, KeptExtension, Predictions, SearchObserver, TokenCandidate,
+    Coverage, Distribution, ExpectedLength, Hypothesis, HypothesisScoring, KeptExtension, Predictions, SearchObserver,
+    Source, TokenCandidate,
 };
 use crate::text::END;
 
@@ -96,6 +97,7 @@ pub trait ProgressObserver {
 pub struct BeamRecorder<'a> {
     max_candidates: usize,
     scoring: HypothesisScoring,
+    expected_length: Option<&'a ExpectedLength>,
     observer: &'a mut dyn ProgressObserver,
     nodes: Vec<Node>,
     /// Predictions of all steps, in order: one for each live hypothesis.
@@ -113,11 +115,17 @@ pub struct BeamRecorder<'a> {
 }
 
 impl<'a> BeamRecorder<'a> {
-    /// Returns a recorder of so many candidates per step.
-    pub fn new(max_candidates: usize, scoring: HypothesisScoring, observer: &'a mut dyn ProgressObserver) -> Self {
+    /// Returns a recorder of so many candidates per step, with the scores of a search for the translation of a source.
+    pub fn new(
+        max_candidates: usize,
+        scoring: HypothesisScoring,
+        source: &'a Source,
+        observer: &'a mut dyn ProgressObserver,
+    ) -> Self {
         Self {
             max_candidates,
             scoring,
+            expected_length: source.expected_length.as_ref(),
             observer,
             nodes: Vec::new(),
             predictions: Vec::new(),
@@ -182,9 +190,14 @@ impl<'a> BeamRecorder<'a> {
         self.predictions[self.nodes[node].prediction?].prediction.as_ref()
     }
 
+    /// Nodes of a hypothesis, the last one first.
+    fn ancestors(&self, last: Option<usize>) -> impl Iterator<Item = usize> {
+        std::iter::successors(last, |&index| self.nodes[index].parent)
+    }
+
     /// Nodes of a hypothesis, the first one first.
     fn path(&self, last: usize) -> Vec<usize> {
-        let mut path: Vec<usize> = std::iter::successors(Some(last), |&index| self.nodes[index].parent).collect();
+        let mut path: Vec<usize> = self.ancestors(Some(last)).collect();
         path.reverse();
         path
     }
@@ -238,7 +251,11 @@ impl SearchObserver for BeamRecorder<'_> {
                 self.nodes[parent].children += 1;
             }
         }
-        let score = self.scoring.score_covered(log_probability, &coverage);
+        let mut score = self.scoring.score_covered(log_probability, &coverage);
+        if token == END {
+            let tokens = self.ancestors(parent).map(|node| self.nodes[node].token);
+            score -= self.scoring.brevity(tokens, self.expected_length);
+        }
         if goes_on {
             self.next_live.push(Live { node: Some(self.nodes.len()), coverage });
         }
