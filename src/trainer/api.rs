@@ -24,6 +24,7 @@ use crate::training::RunLimits;
 /// longer finite. The last good checkpoint remains.
 pub fn train(spec: TrainingSpec, out: &Path, context: RunContext) -> Result<TrainingOutcome> {
     let is_alone = context.communicator.size() == 1;
+    let spec = if is_alone { spec.with_planned_teachers(out, context)? } else { spec };
     if is_alone && spec.has_auxiliary_models() {
         return AuxiliaryTraining::begin(spec, out, context)?.run();
     }

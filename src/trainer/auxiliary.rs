@@ -39,6 +39,16 @@ const LAST_PART: f64 = 2.0;
 /// Share of an auxiliary model's part for its training. The rest is for its translations.
 const TRAINING_SHARE: f64 = 0.75;
 
+/// Returns an auxiliary model's part of a time limit, with its translations, if there are so many.
+fn part_of(limit: f64, count: usize) -> f64 {
+    limit / (count as f64 + LAST_PART)
+}
+
+/// Returns the part of a time limit in which one of so many auxiliary models is trained.
+pub(super) fn training_part(limit: f64, count: usize) -> f64 {
+    TRAINING_SHARE * part_of(limit, count)
+}
+
 /// State from which an interrupted training resumes.
 #[derive(Serialize, Deserialize)]
 struct Plan {
@@ -113,7 +123,7 @@ impl TrainingSpec {
     }
 
     /// Rejects what auxiliary models cannot be trained with.
-    fn check_auxiliary(&self) -> Result<()> {
+    pub(super) fn check_auxiliary(&self) -> Result<()> {
         let sources = &self.sources;
         let option = if sources.monolingual_target.is_none() { "--teachers" } else { "--monolingual-target" };
         if self.replace {
@@ -356,7 +366,7 @@ impl<'a> AuxiliaryTraining<'a> {
 
     /// Returns an auxiliary model's part of the time limit, with its translations.
     fn part_minutes(&self) -> Option<f64> {
-        self.plan.config.limits.max_minutes.map(|minutes| minutes / (self.count() as f64 + LAST_PART))
+        self.plan.config.limits.max_minutes.map(|minutes| part_of(minutes, self.count()))
     }
 
     /// Returns when the part of the auxiliary model of this number ends, if time is limited.
@@ -379,7 +389,10 @@ impl<'a> AuxiliaryTraining<'a> {
                 tensorboard: false,
                 ..run
             },
-            limits: RunLimits { max_minutes: self.part_minutes().map(|part| TRAINING_SHARE * part), ..limits },
+            limits: RunLimits {
+                max_minutes: limits.max_minutes.map(|minutes| training_part(minutes, self.count())),
+                ..limits
+            },
         }
     }
 

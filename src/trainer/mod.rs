@@ -9,6 +9,7 @@ mod model_quality;
 mod monolingual_text;
 mod new_session;
 mod outcome;
+mod planned_teachers;
 mod preparation;
 mod recorder;
 mod resumed_session;

@@ -9,7 +9,9 @@ use super::data::{PairEncoder, TrainingData, warn_of_identical_sides, warn_of_mi
 use super::run_context::RunContext;
 use super::spec::{StartingPoint, TrainingSpec};
 use super::training_pairs::TrainingPairs;
-use super::vocabularies::{VocabularyLearner, ensure_running, fit_time, protected_tokens, statistics};
+use super::vocabularies::{
+    VocabularyLearner, ensure_running, fit_time, protected_tokens, statistics, training_seconds,
+};
 use super::warm_start::{InitVocabulary, WarmStart};
 use crate::checkpoint::{Checkpoint, Config, DataSummary, FORMAT_VERSION};
 use crate::text::{ProtectedTokens, TextSettings};
@@ -57,6 +59,23 @@ impl<'s> CheckedTraining<'s> {
         let precision = config.run.precision_on(context.device.is_cpu())?;
         let config = config.resolve(&stats, architecture, precision)?;
         Ok(Self { spec, base, pairs, protected_tokens, config })
+    }
+
+    /// Estimates the seconds of this training, of a teacher; none if teachers are not known to help.
+    ///
+    /// # Errors
+    /// As [`Self::prepare`].
+    pub fn teacher_seconds(self, context: RunContext) -> Result<Option<f64>> {
+        let Self { spec, base, pairs, protected_tokens, config } = self;
+        if !config.gains_by_teachers() {
+            return Ok(None);
+        }
+        let learner = VocabularyLearner { config: &config, protected_tokens: &protected_tokens, base: base.as_ref() };
+        let vocabularies = learner.vocabularies(&pairs.usable(), context.observer)?;
+        let [source, target] = &vocabularies;
+        let encoder = PairEncoder { source, target, max_length: config.text().max_length, reporter: context.observer };
+        let data = TrainingData::new(pairs, &spec.sources, &encoder, config.seed())?;
+        training_seconds(&config, &data.training, &vocabularies, context).map(Some)
     }
 
     /// Learns the vocabularies and encodes the pairs. The time limit counts from `began`.
@@ -112,8 +131,9 @@ impl TrainingSpec {
     /// # Errors
     /// The pairs are unreadable or unusable, or an option does not suit them.
     pub fn resolved_options(&self, out: &Path, context: RunContext) -> Result<TrainConfig> {
-        let start = self.starting_point(out, context.device)?;
-        Ok(CheckedTraining::new(self, start, context)?.prepare(Instant::now(), context)?.options)
+        let spec = self.clone().with_planned_teachers(out, context)?;
+        let start = spec.starting_point(out, context.device)?;
+        Ok(CheckedTraining::new(&spec, start, context)?.prepare(Instant::now(), context)?.options)
     }
 }
 

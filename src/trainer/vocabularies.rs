@@ -11,11 +11,12 @@ use rayon::prelude::*;
 use super::run_context::RunContext;
 use super::warm_start::{InitVocabulary, WarmStart};
 use crate::error::UsageError;
+use crate::model::Architecture;
 use crate::text::{
     CorpusStats, EncodedCorpus, Normalization, Pair, ProtectedTokens, RareVariants, SPECIALS, Tokenization, Vocabulary,
     features,
 };
-use crate::training::{EpochData, Observer, ResolvedConfig, seconds_per_epoch};
+use crate::training::{EpochData, Observer, ResolvedConfig, TrainingSettings, seconds_per_epoch};
 
 /// Number of pairs for measuring the training speed.
 const PROBE_PAIRS: usize = 2000;
@@ -75,13 +76,44 @@ pub(super) fn fit_time(
     spent: Duration,
     context: RunContext,
 ) -> Result<()> {
-    let (count, max_length) = (training.pairs.len().min(PROBE_PAIRS), resolved.text().max_length);
+    let probe = EpochTime { training, vocabularies, max_length: resolved.text().max_length, context };
     resolved.fit_time([vocabularies[0].size(), vocabularies[1].size()], spent, |architecture, settings| {
+        probe.seconds(architecture, settings)
+    })
+}
+
+/// Estimates the seconds of a whole training.
+pub(super) fn training_seconds(
+    resolved: &ResolvedConfig,
+    training: &EncodedCorpus,
+    vocabularies: &[Arc<Vocabulary>; 2],
+    context: RunContext,
+) -> Result<f64> {
+    let probe = EpochTime { training, vocabularies, max_length: resolved.text().max_length, context };
+    let settings = resolved.training(&[]);
+    let architecture = resolved.architecture([vocabularies[0].size(), vocabularies[1].size()]);
+    Ok(probe.seconds(&architecture, &settings)? * settings.max_epochs as f64)
+}
+
+/// Estimate of the time of an epoch.
+struct EpochTime<'a> {
+    training: &'a EncodedCorpus,
+    vocabularies: &'a [Arc<Vocabulary>; 2],
+    /// Maximum number of tokens per side.
+    max_length: usize,
+    context: RunContext<'a>,
+}
+
+impl EpochTime<'_> {
+    /// Estimates the seconds per epoch of a model over the vocabularies.
+    fn seconds(&self, architecture: &Architecture, settings: &TrainingSettings) -> Result<f64> {
+        let Self { training, vocabularies, max_length, context } = *self;
+        let count = training.pairs.len().min(PROBE_PAIRS);
         let examples =
             EpochData::new(training.subsample(count), vocabularies, None, settings.augmentation(), max_length)?;
         let seconds = seconds_per_epoch(architecture, settings, &examples.epoch(settings.seed, 0), context.device)?;
         Ok(seconds / context.communicator.size() as f64 * training.pairs.len() as f64 / count as f64)
-    })
+    }
 }
 
 /// Learner of the vocabularies of a new training. It may keep or extend those of the base model.

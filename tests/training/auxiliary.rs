@@ -309,3 +309,43 @@ fn archive_holds_auxiliary_models() {
     assert!(dir.path("checkpoints/previous/auxiliary/teacher-1/model.safetensors").exists());
     assert!(!dir.path("checkpoints/auxiliary").exists());
 }
+
+/// Distinct sentence pairs.
+fn numbered_pairs(count: usize) -> String {
+    let words = ["red", "old", "tall", "cold", "new", "dark", "long", "wet", "loud", "kind"];
+    let mut lines = String::new();
+    for number in 0..count {
+        let [hundreds, tens, ones] = [number / 100, number / 10, number].map(|place| words[place % 10]);
+        lines += &format!("the {hundreds} dog and the {tens} cat see a {ones} bird .\t");
+        lines += &format!("la {hundreds}a hunda ku la {tens}a kata vida {ones}a birda .\n");
+    }
+    lines
+}
+
+#[test]
+fn long_time_limits_are_spent_on_teachers() {
+    let dir = TestDir::with_model();
+    dir.write("many.tsv", numbered_pairs(1000));
+    dir.write("few.tsv", numbered_pairs(900));
+    let teachers = |file: &str, options: &[&str]| {
+        let train = ["train", file, "--hidden-size", "8", "--out", "out", "--show-config"];
+        dir.run(&[&train[..], options].concat()).json()["teachers"].clone()
+    };
+    let hours = ["--max-minutes", "6000"];
+    assert_eq!(teachers("many.tsv", &hours), 3);
+    assert_eq!(teachers("many.tsv", &[&hours[..], &["--teachers", "0"]].concat()), 0);
+    for (file, options) in [
+        ("few.tsv", &hours[..]),
+        ("many.tsv", &[]),
+        ("many.tsv", &["--max-minutes", "0.0001"]),
+        ("many.tsv", &["--max-minutes", "6000", "--tokenization", "char"]),
+    ] {
+        assert!(teachers(file, options).is_null(), "{file} {options:?}");
+    }
+    let train = ["train", "many.tsv", "--hidden-size", "8", "--max-epochs", "1", "--out", "out"];
+    let run = dir.run(&[&train[..], &hours].concat());
+    run.worked();
+    for line in ["6000 minutes are enough for 3 teachers and the model itself", "auxiliary model 3 of 3"] {
+        assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
+    }
+}

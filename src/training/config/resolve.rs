@@ -1,5 +1,6 @@
 //! Completion of a configuration by the data, a time limit and a base model.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
@@ -18,6 +19,8 @@ use crate::training::{Metric, Schedule, TrainingSettings};
 
 /// Minimum number of pairs from which the aligner learns links good enough for guided alignment.
 const MIN_PAIRS_FOR_GUIDANCE: usize = 2000;
+/// Numbers of sentence pairs with which teachers help.
+const PAIRS_FOR_TEACHERS: Range<usize> = 1_000..20_000;
 /// Decay of the parameters' exponential moving average.
 const EMA_DECAY: f64 = 0.999;
 /// Default patience on the plateau schedule.
@@ -102,6 +105,11 @@ impl ResolvedConfig {
     /// Returns the settings of tokenization.
     pub fn text(&self) -> &TextSettings {
         &self.text
+    }
+
+    /// True if a model is known to gain by teachers: there are few sentences, but enough to learn from.
+    pub fn gains_by_teachers(&self) -> bool {
+        self.text.has_subwords() && PAIRS_FOR_TEACHERS.contains(&self.stats.pairs)
     }
 
     /// Explains the configuration: the data, the length of training and, if there are few pairs, what to expect.

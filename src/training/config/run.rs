@@ -52,7 +52,8 @@ pub struct RunConfig {
     pub hallucination: Option<f64>,
 
     /// Number of teachers: further models with other seeds, whose translations of the training sentences the model learns too
-    /// (sequence-level knowledge distillation). They are trained first, in the --out directory.
+    /// (sequence-level knowledge distillation). They are trained first, in the --out directory [default: 3, or 2, for 1,000 to 20,000
+    /// pairs of sentences if --max-minutes suffices, else 0].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", help_heading = "Training"))]
     pub teachers: Option<usize>,
