@@ -13,8 +13,8 @@ use crate::text::{PhraseBoundaries, SurfaceForms};
 
 /// Maximum tokens of an unconstrained translation.
 const MAX_TOKENS: usize = 3;
-/// Expected characters of a translation.
-const EXPECTED_CHARACTERS: f64 = 4.0;
+/// Mean length of translations, of which four fifths are expected, in characters.
+const MEAN_LENGTH: f64 = 5.0;
 /// Beam that keeps every hypothesis.
 const EXHAUSTIVE_BEAM: usize = 30_000;
 
@@ -29,7 +29,7 @@ fn input<'a>(constraints: &'a DecodingConstraints, expected_length: Option<&'a E
 }
 
 fn expected_length() -> Option<ExpectedLength> {
-    ExpectedLength::new(EXPECTED_CHARACTERS, &surface_forms())
+    ExpectedLength::new(MEAN_LENGTH, &surface_forms())
 }
 
 fn constraints(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> DecodingConstraints {
@@ -121,7 +121,7 @@ fn found_and_expected(
     let mut expected: Vec<ExpectedTranslation> = Vec::with_capacity(valid.len());
     for tokens in valid {
         let characters: usize = tokens.iter().map(|&token| constraints.surface_forms.text(token).len()).sum();
-        let lacking_share = (1.0 - characters as f64 / EXPECTED_CHARACTERS).max(0.0);
+        let lacking_share = (1.0 - characters as f64 / (0.8 * MEAN_LENGTH)).max(0.0);
         let score = table.log_probability(0, &tokens) / (tokens.len() as f64 + 1.0).powf(0.7) - lacking_share;
         expected.push(ExpectedTranslation { tokens, score });
     }

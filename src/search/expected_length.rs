@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use crate::text::SurfaceForms;
 
-/// Length that translations of a source have on average.
+/// Share of the mean length that every translation is expected to have.
+const EXPECTED_SHARE: f64 = 0.8;
+
+/// Length that every translation of a source is expected to have.
 #[derive(Clone, Debug)]
 pub struct ExpectedLength {
     /// Number of characters, above 0.
@@ -14,8 +17,9 @@ pub struct ExpectedLength {
 }
 
 impl ExpectedLength {
-    /// Returns a length in characters; none if it is 0.
-    pub fn new(characters: f64, surface_forms: &Arc<SurfaceForms>) -> Option<Self> {
+    /// Returns four fifths of the mean length of translations, in characters; none if it is 0.
+    pub fn new(mean: f64, surface_forms: &Arc<SurfaceForms>) -> Option<Self> {
+        let characters = EXPECTED_SHARE * mean;
         (characters > 0.0).then(|| Self { characters, surface_forms: Arc::clone(surface_forms) })
     }
 
@@ -34,7 +38,7 @@ mod tests {
     fn longer_translations_lack_nothing() {
         let texts = ["", "", "", "", " né", "s"].map(str::to_owned).to_vec();
         let forms = Arc::new(SurfaceForms::new(texts, PhraseBoundaries::Words));
-        let expected = ExpectedLength::new(8.0, &forms).unwrap();
+        let expected = ExpectedLength::new(10.0, &forms).unwrap();
         for (tokens, lacking) in [(&[][..], 1.0), (&[4, 5, 2], 0.5), (&[4, 5, 4, 5], 0.0), (&[4, 4, 4], 0.0)] {
             assert_eq!(expected.lacking_share(tokens.iter().copied()), lacking);
         }

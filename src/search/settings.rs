@@ -128,7 +128,7 @@ pub struct HypothesisScoring {
 /// The penalties with the highest mean BLEU on several corpora, found by `scripts/choose_search_constants.py`.
 impl Default for HypothesisScoring {
     fn default() -> Self {
-        Self { length_formula: LengthFormula::Power, length_penalty: 0.8, coverage_penalty: 0.2, brevity_penalty: 1.0 }
+        Self { length_formula: LengthFormula::Power, length_penalty: 0.8, coverage_penalty: 0.2, brevity_penalty: 2.0 }
     }
 }
 

@@ -57,7 +57,7 @@ pub struct DecodeOptions {
     pub coverage_penalty: f64,
 
     /// Brevity penalty G; 0 disables it. Subtracts G times the share of the expected characters that a translation lacks. Expected
-    /// are as many for each character of the source as in the training pairs.
+    /// are four fifths of what sources of this length have on average in the training pairs.
     #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "G", default_value_t = HypothesisScoring::default().brevity_penalty))]
     pub brevity_penalty: f64,
 

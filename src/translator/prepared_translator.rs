@@ -220,7 +220,7 @@ impl PreparedTranslator {
         Ok(constraints)
     }
 
-    /// Returns the length that the translation of a source has on average, as the training pairs tell it.
+    /// Returns the length that the translation of a source is expected to have, by the training pairs.
     pub(super) fn expected_length(&self, source: &Segmentation) -> Option<ExpectedLength> {
         let Checkpoint { config, source: vocabulary, target, .. } = &*self.translator.checkpoint;
         let characters = vocabulary.surface_forms().characters(source.ids.iter().copied());

@@ -30,10 +30,13 @@ export class Coverage {
   }
 }
 
-/** Length in characters that translations of a source have on average. */
+/** Share of the mean length that every translation is expected to have. */
+const EXPECTED_SHARE = 0.8;
+
+/** Length in characters that every translation of a source is expected to have. */
 export class ExpectedLength {
-  constructor(characters, vocabulary) {
-    Object.assign(this, { characters, vocabulary });
+  constructor(mean, vocabulary) {
+    Object.assign(this, { characters: EXPECTED_SHARE * mean, vocabulary });
   }
 
   /** Share of the length that a translation lacks, whose last step or node is given. */

@@ -159,10 +159,10 @@ export class Translator {
 
   /** Options of the search for the translation of a source. */
   searchOptions(request, { ids }) {
-    const { beam = 5, length_penalty: lengthPenalty = 0.8, coverage_penalty: coveragePenalty = 0.2, brevity_penalty: brevityPenalty = 1 } = request;
+    const { beam = 5, length_penalty: lengthPenalty = 0.8, coverage_penalty: coveragePenalty = 0.2, brevity_penalty: brevityPenalty = 2 } = request;
     const characters = ids.reduce((sum, id) => sum + [...this.source.surface(id)].length, 0);
-    const expected = characters * (this.header.length_ratio ?? 0);
-    return { beam, lengthPenalty, coveragePenalty, brevityPenalty, expectedLength: expected > 0 ? new ExpectedLength(expected, this.target) : null };
+    const mean = characters * (this.header.length_ratio ?? 0);
+    return { beam, lengthPenalty, coveragePenalty, brevityPenalty, expectedLength: mean > 0 ? new ExpectedLength(mean, this.target) : null };
   }
 
   /** Text, segments, attention and doubts of the translation that a hypothesis describes. */

@@ -230,7 +230,7 @@ class SearchOptions(TypedDict, total=False):
 
     brevity_penalty: float
     """Brevity penalty G; 0 disables it. Subtracts G times the share of the expected characters that a translation
-    lacks. Expected are as many for each character of the source as in the training pairs."""
+    lacks. Expected are four fifths of what sources of this length have on average in the training pairs."""
 
     length_factor: float
     """Maximum length of a translation in tokens, as a multiple of the source length; 20 more tokens are always
