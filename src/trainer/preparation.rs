@@ -1,12 +1,14 @@
 //! Preparation of a new training: its settings, vocabularies and data.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
 
 use super::data::{PairEncoder, TrainingData, warn_of_identical_sides, warn_of_mixed_forms};
 use super::run_context::RunContext;
+use super::sources::TrainingSources;
 use super::spec::{StartingPoint, TrainingSpec};
 use super::training_pairs::TrainingPairs;
 use super::vocabularies::{
@@ -14,8 +16,8 @@ use super::vocabularies::{
 };
 use super::warm_start::{InitVocabulary, WarmStart};
 use crate::checkpoint::{Checkpoint, Config, DataSummary, FORMAT_VERSION};
-use crate::text::{ProtectedTokens, TextSettings};
-use crate::training::{ResolvedConfig, TrainConfig, TrainingSettings};
+use crate::text::{ProtectedTokens, TextSettings, Vocabulary};
+use crate::training::{Observer, ResolvedConfig, TrainConfig, TrainingSettings};
 
 /// A new training whose options are checked by its pairs, before the expensive work.
 pub(super) struct CheckedTraining<'s> {
@@ -38,6 +40,28 @@ pub(super) struct PreparedTraining {
     pub options: TrainConfig,
     /// Explanation of the settings, one line each.
     pub reasons: Vec<String>,
+}
+
+/// Encoded pairs with the vocabularies learned from them.
+struct EncodedPairs {
+    /// Those of source and target.
+    vocabularies: [Arc<Vocabulary>; 2],
+    data: TrainingData,
+}
+
+impl EncodedPairs {
+    fn new(
+        pairs: TrainingPairs,
+        sources: &TrainingSources,
+        learner: &VocabularyLearner,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let vocabularies = learner.vocabularies(&pairs.usable(), observer)?;
+        let [source, target] = &vocabularies;
+        let encoder = PairEncoder { source, target, max_length: learner.config.text().max_length, reporter: observer };
+        let data = TrainingData::new(pairs, sources, &encoder, learner.config.seed())?;
+        Ok(Self { vocabularies, data })
+    }
 }
 
 impl<'s> CheckedTraining<'s> {
@@ -71,10 +95,7 @@ impl<'s> CheckedTraining<'s> {
             return Ok(None);
         }
         let learner = VocabularyLearner { config: &config, protected_tokens: &protected_tokens, base: base.as_ref() };
-        let vocabularies = learner.vocabularies(&pairs.usable(), context.observer)?;
-        let [source, target] = &vocabularies;
-        let encoder = PairEncoder { source, target, max_length: config.text().max_length, reporter: context.observer };
-        let data = TrainingData::new(pairs, &spec.sources, &encoder, config.seed())?;
+        let EncodedPairs { vocabularies, data } = EncodedPairs::new(pairs, &spec.sources, &learner, context.observer)?;
         training_seconds(&config, &data.training, &vocabularies, context).map(Some)
     }
 
@@ -90,10 +111,8 @@ impl<'s> CheckedTraining<'s> {
         warn_of_mixed_forms(&usable, config.text().normalization.form, &spec.sources.training_name(), observer);
         ensure_running(observer)?;
         let learner = VocabularyLearner { config: &config, protected_tokens: &protected_tokens, base: base.as_ref() };
-        let vocabularies = learner.vocabularies(&usable, observer)?;
+        let EncodedPairs { vocabularies, data } = EncodedPairs::new(pairs, &spec.sources, &learner, observer)?;
         let [source, target] = &vocabularies;
-        let encoder = PairEncoder { source, target, max_length: config.text().max_length, reporter: observer };
-        let data = TrainingData::new(pairs, &spec.sources, &encoder, config.seed())?;
         ensure_running(observer)?;
         fit_time(&mut config, &data.training, &vocabularies, began.elapsed(), context)?;
         let attention_pairs = data.attention_pairs.clone();
