@@ -1,6 +1,9 @@
 //! Product of tiles by AVX512-BF16: `vdpbf16ps` multiplies 16 pairs and adds both products to 16 sums.
 
-use std::arch::x86_64::{__m512, __m512bh, __m512i, _mm512_dpbf16_ps, _mm512_set1_epi32, _mm512_setzero_ps};
+use std::arch::x86_64::{
+    __m512, __m512bh, __m512i, _mm512_dpbf16_ps, _mm512_permutex2var_epi32, _mm512_set1_epi32, _mm512_setzero_ps,
+};
+use std::array::from_fn;
 
 use super::{LINES, Sums, Tile};
 use crate::kernels::simd::allows_avx512;
@@ -58,6 +61,34 @@ fn multiply_columns<const COUNT: usize>(
             *sums = numbers(product);
         }
     }
+}
+
+/// Transposes a tile by perfect shuffles: the first row of the upper half with the first of the lower half, and so on, number
+/// by number. Four shuffles bring each row's index to the place of its column's.
+#[target_feature(enable = "avx512f")]
+pub(super) fn transpose(tile: &mut Tile) {
+    const HALF: usize = LINES / 2;
+    // Numbers of two rows in turn; those of the second have indices from 16.
+    let halves = [0, HALF].map(|first| from_fn(|i| (first + i / 2 + i % 2 * LINES) as u32)).map(vector);
+    for _ in 0..LINES.ilog2() {
+        let rows = tile.0.map(vector);
+        for (row, [low, high]) in tile.0.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+            *low = pairs(_mm512_permutex2var_epi32(rows[row], halves[0], rows[HALF + row]));
+            *high = pairs(_mm512_permutex2var_epi32(rows[row], halves[1], rows[HALF + row]));
+        }
+    }
+}
+
+#[inline(always)]
+fn vector(pairs: [u32; LINES]) -> __m512i {
+    // SAFETY: both types are 64 bytes without invalid values.
+    unsafe { std::mem::transmute(pairs) }
+}
+
+#[inline(always)]
+fn pairs(vector: __m512i) -> [u32; LINES] {
+    // SAFETY: both types are 64 bytes without invalid values.
+    unsafe { std::mem::transmute(vector) }
 }
 
 #[inline]

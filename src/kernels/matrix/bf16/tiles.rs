@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
 use super::{LINES, PAIRS, TERMS, Tile, round_pair};
 use crate::kernels::buffer_pool::PooledBuffer;
 use crate::kernels::matrix::MatrixView;
@@ -96,10 +98,8 @@ fn pack(tile: &mut Tile, part: MatrixView, order: TileOrder) {
 #[inline(always)]
 fn pack_lines(tile: &mut Tile, part: MatrixView) {
     for (line, pairs) in tile.0.iter_mut().enumerate() {
-        let mut terms = [0.0; TERMS];
-        if line < part.rows {
-            terms[..part.columns].copy_from_slice(&part.data[line * part.row_stride..][..part.columns]);
-        }
+        let values = if line < part.rows { &part.data[line * part.row_stride..] } else { &[] };
+        let terms: [f32; TERMS] = padded(values, part.columns);
         for (pair, terms) in pairs.iter_mut().zip(terms.as_chunks::<2>().0) {
             *pair = round_pair(terms[0], terms[1]);
         }
@@ -109,25 +109,38 @@ fn pack_lines(tile: &mut Tile, part: MatrixView) {
 #[inline(always)]
 fn pack_pairs(tile: &mut Tile, part: MatrixView) {
     for (pair, lines) in tile.0.iter_mut().enumerate() {
-        let (first, second) = (lines_of(part, 2 * pair), lines_of(part, 2 * pair + 1));
+        let [first, second] = [2 * pair, 2 * pair + 1].map(|term| -> [f32; LINES] {
+            let values = if term < part.columns { &part.data[term * part.column_stride..] } else { &[] };
+            padded(values, part.rows)
+        });
         for ((number, first), second) in lines.iter_mut().zip(first).zip(second) {
             *number = round_pair(first, second);
         }
     }
 }
 
-/// Returns the lines of a term of a part, 0 after its last term.
+/// Returns the first `count` values, if there are any, and zeros.
 #[inline(always)]
-fn lines_of(part: MatrixView, term: usize) -> [f32; LINES] {
-    let mut lines = [0.0; LINES];
-    if term < part.columns {
-        lines[..part.rows].copy_from_slice(&part.data[term * part.column_stride..][..part.rows]);
+fn padded<const N: usize>(values: &[f32], count: usize) -> [f32; N] {
+    match values.first_chunk() {
+        // Whole vectors are loaded without a call that copies memory.
+        Some(values) if count == N => *values,
+        _ => {
+            let mut padded = [0.0; N];
+            let count = count.min(values.len());
+            padded[..count].copy_from_slice(&values[..count]);
+            padded
+        }
     }
-    lines
 }
 
 #[inline(always)]
 fn transpose(tile: &mut Tile) {
+    #[cfg(target_arch = "x86_64")]
+    if avx512::is_available() {
+        // SAFETY: the processor has the instructions.
+        return unsafe { avx512::transpose(tile) };
+    }
     let from = tile.0;
     for (row, to) in tile.0.iter_mut().enumerate() {
         for column in 0..PAIRS {
