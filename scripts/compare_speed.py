@@ -33,7 +33,7 @@ import time
 from pathlib import Path
 
 SIZES = ["--preset", "large", "--joint-vocabulary", "--vocabulary-size", "7900", "--dropout", "0.3",
-         "--guided-alignment=0", "--decoder", "bahdanau"]
+         "--guided-alignment=0", "--decoder", "bahdanau", "--schedule", "plateau"]
 BATCH = 64
 HEADER = "\n| measurement | softalign | PyTorch | JoeyNMT |\n|---|---|---|---|"
 HERE = Path(__file__).resolve().parent.parent
@@ -89,7 +89,7 @@ class Softalign:
         """Trains until the given BLEU on the validation pairs, and returns the BLEU reached."""
         for epochs in range(1, max_epochs + 1):
             if epochs == 1:
-                self.train("model", "--max-epochs", "1", "--schedule", "plateau")
+                self.train("model", "--max-epochs", "1")
             else:
                 run([self.binary, "train", "--resume", "--quiet", "--out", self.directory / "model", "--max-epochs", epochs])
             lines = [json.loads(line) for line in open(self.directory / "model/log.jsonl")]

@@ -48,7 +48,8 @@ impl ModelDir {
             return not_found_with_advice(self.no_model_here(), advice);
         }
         let config = Config::parse(&self.read_text(CONFIG)?).with_context(|| path.display().to_string())?;
-        config.architecture.check().map_err(|reason| anyhow!("{}: {reason}", path.display()))?;
+        let checked = config.architecture.check().and_then(|()| config.data.check());
+        checked.map_err(|reason| anyhow!("{}: {reason}", path.display()))?;
         Ok(config)
     }
 

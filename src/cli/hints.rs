@@ -115,7 +115,8 @@ fn has_option(command: &Command, option: &str) -> bool {
 fn owners(option: &str, cli: &Command) -> Option<String> {
     let owners = cli.get_subcommands().filter(|command| has_option(command, option));
     let owners: Vec<String> = owners.map(|command| format!("'softalign {}'", command.get_name())).collect();
-    (!owners.is_empty()).then(|| owners.join(" and "))
+    let (last, others) = owners.split_last()?;
+    Some(if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) })
 }
 
 /// Returns the option of a command that differs from a name in one character.

@@ -57,7 +57,8 @@ pub struct TranslateArgs {
     #[command(flatten)]
     pub(crate) constraints: ConstraintArgs,
 
-    /// Number of translations per sentence, best first. Beam search drops duplicates, so there may be fewer.
+    /// Number of translations per sentence, best first, with --sample in the order drawn. Beam search drops duplicates, so there
+    /// may be fewer.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub n_best: u16,
 

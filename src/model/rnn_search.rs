@@ -70,6 +70,11 @@ impl RnnSearch {
         Self { precision, ..self }
     }
 
+    /// Sets the precision of products on the CPU in training and forced decoding.
+    pub fn set_precision(&mut self, precision: Precision) {
+        self.precision = precision;
+    }
+
     /// Returns the same model with another precision of products on the CPU in search. It is f32 otherwise.
     pub fn with_search_precision(self, search_precision: Precision) -> Self {
         Self { search_precision, ..self }

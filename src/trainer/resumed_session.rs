@@ -98,7 +98,6 @@ fn resumed_data(directory: &TrainingDir, given: &ResumedSources, reporter: &dyn 
     let TrainingDir { model_dir, checkpoint, .. } = directory;
     let Config { text, training, data: summary, .. } = &checkpoint.config;
     let path = model_dir.path().display();
-    summary.check().map_err(|reason| anyhow!("{path}: {reason}; undo that change of config.json to resume"))?;
     if given.guide().is_some() && summary.guide.is_none() {
         return usage_of("guide", format!("cannot be used with --resume: training in {path} began without it"));
     }

@@ -9,6 +9,9 @@ use crate::model::DropoutRates;
 use crate::random::SeededRng;
 use crate::text::{BatchSize, Example, ExampleLength, Pair, bucketed};
 
+/// Share of a planned training after which all products are f32.
+const BF16_SHARE: f64 = 0.8;
+
 /// Validation metric that selects the best model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -97,11 +100,21 @@ pub struct TrainingSettings {
 }
 
 impl TrainingSettings {
+    /// Returns the precision of products after a share of the training. A planned training ends in f32: its learning rate is
+    /// small then, and so should rounding errors be.
+    pub fn precision_after(&self, done: f64) -> Precision {
+        match self.schedule {
+            Schedule::Hold | Schedule::Cosine if done >= BF16_SHARE => Precision::F32,
+            _ => self.precision,
+        }
+    }
+
     /// Describes the precision of products if it is not f32.
     pub fn describe_precision(&self) -> &'static str {
-        match self.precision {
-            Precision::F32 => "",
-            Precision::Bf16 => "; products in bf16",
+        match (self.precision, self.schedule) {
+            (Precision::F32, _) => "",
+            (Precision::Bf16, Schedule::Plateau) => "; products in bf16",
+            (Precision::Bf16, Schedule::Hold | Schedule::Cosine) => "; products in bf16, in the last fifth in f32",
         }
     }
 

@@ -305,7 +305,9 @@ impl<'a> TrainingLoop<'a> {
     /// Takes the step of a batch, of which the current epoch has `batches`.
     fn step<'e>(&mut self, batch: &Batch, batches: usize, totals: &mut EpochTotals) -> Result<Event<'e>> {
         let began = Instant::now();
-        let learning_rate = self.learning_rate(self.share_done(batches));
+        let done = self.share_done(batches);
+        let learning_rate = self.learning_rate(done);
+        self.model.set_precision(self.settings.precision_after(done));
         let update = self.update_parameters(batch, learning_rate)?;
         self.progress.step += 1;
         self.progress.position += 1;
@@ -520,6 +522,7 @@ mod tests {
 
     use super::*;
     use crate::communicator::SingleProcess;
+    use crate::kernels::matrix::Precision;
     use crate::kernels::tensor_mut::with_slice_mut;
     use crate::model::Architecture;
     use crate::parameters::Parameters;
@@ -532,13 +535,18 @@ mod tests {
         Arc::new(Vocabulary::train(texts, Tokenization::Word, Normalization::NONE, 99).unwrap())
     }
 
-    /// Calls `test` with a training loop over two pairs.
     fn with_training_loop(test: impl FnOnce(TrainingLoop, &EpochData)) {
+        with_training_loop_in(Precision::F32, Schedule::Hold, test);
+    }
+
+    /// Calls `test` with a training loop over two pairs.
+    fn with_training_loop_in(precision: Precision, schedule: Schedule, test: impl FnOnce(TrainingLoop, &EpochData)) {
         let settings = r#"{"seed": 1, "batch": {"sentences": 2}, "learning_rate": 0.01, "warmup_steps": 1, "decay": 1.0,
             "label_smoothing": 0.1, "dropout": {"embeddings": 0, "annotations": 0, "states": 0, "readout": 0},
-            "max_gradient_norm": 1.0, "max_epochs": 9, "max_minutes": 1e6, "schedule": "hold", "validate_every": null,
-            "patience": null, "metric": "bleu"}"#;
+            "max_gradient_norm": 1.0, "max_epochs": 9, "max_minutes": 1e6, "validate_every": null, "patience": null,
+            "metric": "bleu"}"#;
         let settings: TrainingSettings = serde_json::from_str(settings).unwrap();
+        let settings = TrainingSettings { precision, schedule, ..settings };
         let pairs = vec![Pair::new("a b c", "x y"), Pair::new("b c", "y z")];
         let vocabularies = [vocabulary("a b c"), vocabulary("x y z")];
         let corpus = EncodedCorpus::new(pairs.clone(), &vocabularies[0], &vocabularies[1], 9).unwrap();
@@ -630,6 +638,33 @@ mod tests {
                 training.progress.epoch = 5;
                 assert_eq!(training.has_ended_early(4), shortened.is_some());
             });
+        }
+    }
+
+    /// Returns some parameters after a step in one of nine epochs, counted from 0.
+    fn parameters_after_step(precision: Precision, schedule: Schedule, epoch: u64) -> Vec<f32> {
+        let mut values = Vec::new();
+        with_training_loop_in(precision, schedule, |mut training, examples| {
+            training.progress.epoch = epoch;
+            let batch = Batch::new(&examples.epoch(1, epoch), &[0, 1]);
+            training.step(&batch, 1, &mut EpochTotals::default()).unwrap();
+            let weight = training.model.parameters().get("readout.weight").unwrap();
+            values = weight.flatten_all().unwrap().to_vec1().unwrap();
+        });
+        values
+    }
+
+    #[test]
+    fn planned_training_ends_in_f32() {
+        for (schedule, epoch, is_f32) in [
+            (Schedule::Hold, 0, false),
+            (Schedule::Hold, 8, true),
+            (Schedule::Cosine, 8, true),
+            (Schedule::Plateau, 8, false),
+        ] {
+            let [f32, bf16] =
+                [Precision::F32, Precision::Bf16].map(|precision| parameters_after_step(precision, schedule, epoch));
+            assert_eq!(f32 == bf16, is_f32, "{schedule:?} {epoch}");
         }
     }
 

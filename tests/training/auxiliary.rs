@@ -340,7 +340,7 @@ fn long_time_limits_are_spent_on_teachers() {
         ("many.tsv", &["--max-minutes", "0.0001"]),
         ("many.tsv", &["--max-minutes", "6000", "--tokenization", "char"]),
     ] {
-        assert!(teachers(file, options).is_null(), "{file} {options:?}");
+        assert_eq!(teachers(file, options), 0, "{file} {options:?}");
     }
     let train = ["train", "many.tsv", "--hidden-size", "8", "--max-epochs", "1", "--out", "out"];
     let run = dir.run(&[&train[..], &hours].concat());

@@ -20,7 +20,7 @@ const GUIDED: [&str; 3] = ["--guide", "guide", "--guided-alignment=1"];
 #[test]
 fn user_alignments_guide_attention() {
     let dir = dir();
-    train(&dir, "model", &[&GUIDED[..], &["--max-epochs", "12"]].concat()).worked();
+    train(&dir, "model", &[&GUIDED[..], &["--max-epochs", "12", "--precision", "f32"]].concat()).worked();
     let links = |model: &str| {
         let align =
             ["align", "--model", model, "--pairs", "pairs.tsv", "--links-from", "attention", "--format", "pharaoh"];

@@ -9,7 +9,7 @@ mod packed;
 mod packed_weight;
 mod product;
 
-pub use bf16::{bf16_instructions, is_bf16_faster};
+pub use bf16::bf16_instructions;
 pub use gradients::{WeightFactors, bias_gradient, weight_gradient};
 pub use packed::PackedMatrix;
 pub use packed_weight::PackedWeight;

@@ -20,8 +20,8 @@ pub struct RunLimits {
     #[cfg_attr(feature = "cli", arg(long, group = super::Preset::GROUP, value_name = "N", help_heading = "Training"))]
     pub max_epochs: Option<u64>,
 
-    /// Time limit in minutes, including preparation and earlier runs [default: none]. The model size is chosen to fit it.
-    /// Training stops earlier if further epochs would not help.
+    /// Time limit in minutes, including preparation and earlier runs [default: none]. The model size is chosen to fit it, and
+    /// --teachers if there is time for them. Training stops earlier if further epochs would not help.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "M", help_heading = "Training"))]
     pub max_minutes: Option<f64>,

@@ -1,6 +1,6 @@
 //! Completion of a configuration by the data, a time limit and a base model.
 
-use std::ops::Range;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
@@ -20,7 +20,7 @@ use crate::training::{Metric, Schedule, TrainingSettings};
 /// Minimum number of pairs from which the aligner learns links good enough for guided alignment.
 const MIN_PAIRS_FOR_GUIDANCE: usize = 2000;
 /// Numbers of sentence pairs with which teachers help.
-const PAIRS_FOR_TEACHERS: Range<usize> = 1_000..20_000;
+const PAIRS_FOR_TEACHERS: RangeInclusive<usize> = 1_000..=20_000;
 /// Decay of the parameters' exponential moving average.
 const EMA_DECAY: f64 = 0.999;
 /// Default patience on the plateau schedule.
@@ -292,7 +292,8 @@ impl ResolvedConfig {
                 validate_every: training.validate_every,
                 metric: Some(training.metric),
                 seed: Some(training.seed),
-                // Teachers, and what is kept and recorded.
+                teachers: Some(run.teachers.unwrap_or(0)),
+                // What is kept and recorded.
                 ..run.clone()
             },
             limits: RunLimits {

@@ -122,7 +122,8 @@ pub struct RunConfig {
     #[cfg_attr(feature = "cli", arg(long, value_name = "R", help_heading = "Training"))]
     pub max_gradient_norm: Option<f64>,
 
-    /// Precision of matrix products on the CPU. Parameters, sums and all other arithmetic are f32 [default: f32].
+    /// Precision of matrix products on the CPU. All other arithmetic is f32, and so is the last fifth of the training, except
+    /// with --schedule plateau [default: auto].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_enum, help_heading = "Training"))]
     pub precision: Option<PrecisionOption>,
@@ -173,7 +174,7 @@ impl RunConfig {
     /// # Errors
     /// bf16 is required on a GPU.
     pub fn precision_on(&self, is_cpu: bool) -> Result<Precision> {
-        self.precision.unwrap_or(PrecisionOption::F32).resolve(is_cpu).or_else(usage)
+        self.precision.unwrap_or(PrecisionOption::Auto).resolve(is_cpu).or_else(usage)
     }
 
     /// Sets the default weight of guided alignment for links of the user.

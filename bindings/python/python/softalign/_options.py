@@ -139,7 +139,8 @@ class TrainOptions(TypedDict, total=False):
     """Maximum global norm of the gradients; larger ones are clipped [default: 1]"""
 
     precision: Literal["auto", "f32", "bf16"]
-    """Precision of matrix products on the CPU. Parameters, sums and all other arithmetic are f32 [default: f32]"""
+    """Precision of matrix products on the CPU. All other arithmetic is f32, and so is the last fifth of the training,
+    except with --schedule plateau [default: auto]"""
 
     validate_every: int
     """Number of steps between validations [default: one epoch]"""
@@ -168,7 +169,7 @@ class TrainOptions(TypedDict, total=False):
 
     max_minutes: float
     """Time limit in minutes, including preparation and earlier runs [default: none]. The model size is chosen to fit
-    it. Training stops earlier if further epochs would not help."""
+    it, and --teachers if there is time for them. Training stops earlier if further epochs would not help."""
 
     save_every: float
     """Minutes between saves of the state for --resume; each validation saves it too [default: 5]"""

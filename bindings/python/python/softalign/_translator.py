@@ -322,7 +322,8 @@ class Translator:
         sentences : str, sequence of str, or iterable of str
             One sentence, a list of them, or a stream such as a file or a generator.
         n_best : int, optional
-            Number of translations of each sentence, best first. Beam search drops duplicates, so there may be fewer.
+            Number of translations of each sentence, best first, with ``sample`` in the order drawn. Beam search drops
+            duplicates, so there may be fewer.
         progress : bool
             Show a progress bar.
         **options

@@ -15,7 +15,7 @@ mod portable;
 mod product;
 mod tiles;
 
-pub use product::{bf16_instructions, is_bf16_faster, multiply_rounded};
+pub use product::{bf16_instructions, multiply_rounded};
 pub use tiles::Bf16Factor;
 
 use std::sync::Mutex;

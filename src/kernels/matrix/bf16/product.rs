@@ -59,14 +59,6 @@ pub fn bf16_instructions() -> Option<&'static str> {
     }
 }
 
-/// True if bf16 products were measured to be faster than f32 products with this processor's instructions: with AMX.
-pub fn is_bf16_faster() -> bool {
-    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    return matches!(TileKernel::fastest(), TileKernel::Amx(_));
-    #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-    return false;
-}
-
 /// Writes the product of `a`, rounded, and `b` to `out`, whose rows are `stride` apart. Neither factor is empty.
 pub fn multiply_rounded(out: &mut [f32], stride: usize, a: MatrixView, b: &Bf16Factor, mode: WriteMode) {
     multiply_by(&TileKernel::fastest(), out, stride, a, b, mode);
