@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Augmentation, Retention, Schedule};
-use crate::kernels::matrix::Precision;
+use crate::kernels::matrix::{Precision, bf16_instructions};
 use crate::model::DropoutRates;
 use crate::random::SeededRng;
 use crate::text::{BatchSize, Example, ExampleLength, Pair, bucketed};
@@ -113,6 +113,9 @@ impl TrainingSettings {
     pub fn describe_precision(&self) -> &'static str {
         match (self.precision, self.schedule) {
             (Precision::F32, _) => "",
+            (Precision::Bf16, _) if bf16_instructions().is_none() => {
+                "; products in bf16, slowly: this processor emulates it"
+            }
             (Precision::Bf16, Schedule::Plateau) => "; products in bf16",
             (Precision::Bf16, Schedule::Hold | Schedule::Cosine) => "; products in bf16, in the last fifth in f32",
         }
