@@ -49,7 +49,7 @@ impl ModelDir {
         }
         let config = Config::parse(&self.read_text(CONFIG)?).with_context(|| path.display().to_string())?;
         let checked = config.architecture.check().and_then(|()| config.data.check());
-        checked.map_err(|reason| anyhow!("{}: {reason}", path.display()))?;
+        checked.map_err(|reason| anyhow!("{}: {reason}; undo that change of the file", path.display()))?;
         Ok(config)
     }
 
