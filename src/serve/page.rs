@@ -68,11 +68,14 @@ mod tests {
 
     #[test]
     fn page_begins_with_the_default_search() {
-        let DecodeOptions { beam, length_penalty, coverage_penalty, .. } = DecodeOptions::default();
+        let DecodeOptions { beam, length_penalty, coverage_penalty, brevity_penalty, .. } = DecodeOptions::default();
         let page = include_str!("page/state.js");
-        for (option, default) in
-            [("beam", beam as f64), ("length_penalty", length_penalty), ("coverage_penalty", coverage_penalty)]
-        {
+        for (option, default) in [
+            ("beam", beam as f64),
+            ("length_penalty", length_penalty),
+            ("coverage_penalty", coverage_penalty),
+            ("brevity_penalty", brevity_penalty),
+        ] {
             assert!(page.contains(&format!(" {option}: {default},")), "{option} is {default}");
         }
     }

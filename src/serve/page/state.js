@@ -3,12 +3,12 @@
 /** Selections of the first visit. */
 export const DEFAULTS = {
   text: "", modelIndex: 0, comparedIndex: null,
-  beam: 5, temperature: 0, hard: false, length_penalty: 0.8, coverage_penalty: 0.2,
+  beam: 5, temperature: 0, hard: false, length_penalty: 0.8, coverage_penalty: 0.2, brevity_penalty: 2,
   view: "links", granularity: "words", prefix: [], intervention: null, step: null,
 };
 
 /** Selections that are made by sliders. */
-export const SLIDERS = ["beam", "temperature", "length_penalty", "coverage_penalty"];
+export const SLIDERS = ["beam", "temperature", "length_penalty", "coverage_penalty", "brevity_penalty"];
 
 /**
  * Selections of the user, as in `DEFAULTS`, and answers of the server.

@@ -23,9 +23,9 @@ function defaultRequest(modelIndex) {
 /** Body of a request to a model with the chosen search. */
 function searchRequest(modelIndex) {
   const { isFixed } = state.models[modelIndex];
-  const { beam, length_penalty, coverage_penalty, temperature } = state;
+  const { beam, length_penalty, coverage_penalty, brevity_penalty, temperature } = state;
   return {
-    ...defaultRequest(modelIndex), beam, length_penalty, coverage_penalty,
+    ...defaultRequest(modelIndex), beam, length_penalty, coverage_penalty, brevity_penalty,
     ...(state.hard && !isFixed ? { hard_attention: true } : {}),
     ...(temperature === 0 || isFixed ? {} : { attention_temperature: attentionTemperature(temperature) }),
   };
