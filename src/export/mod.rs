@@ -267,18 +267,3 @@ fn page(title: &str, model: &[u8], options: &ExportOptions) -> String {
     }
     page
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::translator::DecodeOptions;
-
-    #[test]
-    fn engine_has_the_default_search() {
-        let DecodeOptions { beam, length_penalty, coverage_penalty, brevity_penalty, .. } = DecodeOptions::default();
-        let defaults = format!(
-            "{{ beam = {beam}, length_penalty: lengthPenalty = {length_penalty}, coverage_penalty: coveragePenalty = \
-             {coverage_penalty}, brevity_penalty: brevityPenalty = {brevity_penalty} }}"
-        );
-        assert!(include_str!("engine/translator.js").contains(&defaults), "{defaults}");
-    }
-}

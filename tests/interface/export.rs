@@ -1,5 +1,7 @@
 //! `softalign export`: a translator in one HTML file.
 
+use softalign::DecodeOptions;
+
 use crate::common::{TestDir, model_path};
 
 /// Model that comes with the program.
@@ -57,4 +59,16 @@ fn larger_weights_make_a_larger_page() {
         sizes.push(dir.read("page.html").len());
     }
     assert!(sizes.is_sorted_by(|one, next| one < next), "{sizes:?}");
+}
+
+#[test]
+fn page_has_the_default_search() {
+    let dir = TestDir::new();
+    dir.run(&["export", "--model", model_path(), "-o", "page.html"]).worked();
+    let DecodeOptions { beam, length_penalty, coverage_penalty, brevity_penalty, .. } = DecodeOptions::default();
+    let defaults = format!(
+        "{{ beam = {beam}, length_penalty: lengthPenalty = {length_penalty}, coverage_penalty: coveragePenalty = \
+         {coverage_penalty}, brevity_penalty: brevityPenalty = {brevity_penalty} }}"
+    );
+    assert!(dir.text("page.html").contains(&defaults), "{defaults}");
 }

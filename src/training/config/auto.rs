@@ -20,9 +20,7 @@ const LARGE: Sizes = Sizes { embedding: 256, hidden: 512, attention: 512, learni
 /// All sizes, ascending.
 const ALL: [Sizes; 4] = [TINY, SMALL, MEDIUM, LARGE];
 
-/// Minimum and maximum epochs relative to [`useful_epochs`]; the second maximum is for data that dropout or augmentation
-/// vary between epochs.
-const MIN_EPOCHS: f64 = 0.75;
+/// Maximum epochs relative to [`useful_epochs`]; the second is for data that dropout or augmentation vary between epochs.
 const MAX_EPOCHS: f64 = 1.25;
 const MAX_EPOCHS_VARIED: f64 = 3.0;
 
@@ -135,14 +133,20 @@ impl AutoConfig {
         time: f64,
         mut seconds_per_epoch: impl FnMut(Self) -> Result<f64, E>,
     ) -> Result<Self, E> {
-        let min_epochs = MIN_EPOCHS * useful_epochs(stats);
         for sizes in ALL[1..=self.largest].iter().rev() {
             let larger = Self { sizes: *sizes, ..self };
-            if time / seconds_per_epoch(larger)? >= min_epochs {
+            if time / seconds_per_epoch(larger)? >= larger.min_epochs(stats) {
                 return Ok(larger);
             }
         }
         Ok(Self { sizes: TINY, ..self })
+    }
+
+    /// Returns the epochs from which on these sizes are better than the next smaller ones in the same time. The smallest ones are
+    /// soon too small for sentences.
+    fn min_epochs(&self, stats: &CorpusStats) -> f64 {
+        let factor = if self.sizes == SMALL && !stats.has_single_words() { 0.35 } else { 0.75 };
+        factor * useful_epochs(stats)
     }
 }
 
@@ -249,10 +253,14 @@ mod tests {
     fn larger_models_need_time_for_enough_epochs() {
         let stats = stats(29_000, [LineKind::Sentences; 2], 18_000);
         let auto = AutoConfig::new(Preset::Auto, &stats);
-        for (minutes, sizes) in [(1.0, TINY), (5.0, TINY), (15.0, SMALL), (60.0, MEDIUM), (1000.0, MEDIUM)] {
+        for (minutes, sizes) in
+            [(1.0, TINY), (4.0, TINY), (5.0, SMALL), (15.0, SMALL), (60.0, MEDIUM), (1000.0, MEDIUM)]
+        {
             let chosen = auto.within(&stats, 60.0 * minutes, seconds_per_epoch).unwrap();
             assert_eq!(chosen.sizes, sizes, "{minutes} minutes");
         }
+        let words = self::stats(29_000, [LineKind::Words; 2], 18_000);
+        assert_eq!(auto.within(&words, 60.0 * 12.0, seconds_per_epoch).unwrap().sizes, TINY);
         assert_eq!((auto.epochs, auto.filling_time().epochs), (23, 29));
         assert_eq!(auto.within(&stats, 60.0, |_| Err("no device")), Err("no device"));
     }
