@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Trains the paper's model in PyTorch and prints the BLEU of greedy translations of the validation pairs after each epoch.
 
-The other side of *Time to a good model* in docs/results/speed.md: cuDNN-style GRU encoder, cached attention keys, batches of
-pairs of similar length, one output product a batch, a learning rate that halves when BLEU does not rise. Needs tokenized text,
-one sentence per line, torch, tokenizers and sacrebleu, and a machine with nothing else to do.
+The other side of *Time to a good model* in docs/results/speed.md: a GRU encoder, cached attention keys, batches of pairs of similar
+length, one output product a batch, a learning rate that halves when BLEU does not rise. Needs tokenized text, one sentence per line,
+torch, tokenizers and sacrebleu, and a machine with nothing else to do.
 
 Example:
   scripts/torch_rnnsearch.py --data train.en train.de val.en val.de --limit 8000 --vocabulary-size 4000 --minutes 8 --goal 30
