@@ -142,8 +142,8 @@ impl AutoConfig {
         Ok(Self { sizes: TINY, ..self })
     }
 
-    /// Returns the epochs from which on these sizes are better than the next smaller ones in the same time. The smallest ones are
-    /// soon too small for sentences.
+    /// Returns the epochs from which on these sizes are at least as good as the next smaller ones in the same time. They are fewest
+    /// for small models of sentences, for which tiny ones are soon too small.
     fn min_epochs(&self, stats: &CorpusStats) -> f64 {
         let factor = if self.sizes == SMALL && !stats.has_single_words() { 0.35 } else { 0.75 };
         factor * useful_epochs(stats)
